@@ -46,11 +46,10 @@ def savings(
     for path in (sacct, prices, weather):
         if path is not None and not path.is_file():
             raise InputError(f"{path}: there is no such file")
-    promised = _hours(listed(hours, "2,6,24"))
-
     from planner.inputs.books.month import read_month
-    from planner.runs.savings import SavingsInputs, month_savings
+    from planner.runs.savings import HOURS, SavingsInputs, month_savings
 
+    promised = HOURS if hours is None else _hours(listed(hours, ""))
     given = SavingsInputs(prices, unit, weather, _number_or_file(pue), _number_or_file(carbon), zone)
     with Progress("savings", quiet=quiet) as bar:
         bar.doing("reading jobs")
@@ -85,10 +84,10 @@ def savings(
     say(f"\n{found.folder}")
 
 
-def _hours(texts: list[str]) -> list[int]:
+def _hours(texts: list[str]) -> tuple[int, ...]:
     if not texts or not all(text.isdecimal() and len(text) < 9 and 1 <= int(text) <= 24 * 7 for text in texts):
         raise InputError(f"--hours: cannot read {','.join(texts)!r}; write whole hours from 1 to 168, such as 2,6,24")
-    return [int(text) for text in texts]
+    return tuple(int(text) for text in texts)
 
 
 def _number_or_file(text: str | None) -> float | Path | None:

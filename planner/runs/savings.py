@@ -45,7 +45,7 @@ from planner.store.replay_files import write_rows
 from planner.store.write_tables import encoded
 from planner.units import SECONDS_PER_HOUR, rounded
 
-HOURS = (0, 2, 6, 24)
+HOURS = (2, 6, 24)
 LIMIT_SLOTS = 200
 """Slots of the limit with a price of their own, about."""
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from planner.accounting.bound import Bound, profit_bound
-from planner.accounting.bound.bound import SLOT_S
+from planner.accounting.bound.slots import SLOT_S
 from planner.domain.closed_room import node_outages
 from planner.domain.day_summary import DaySummary
 from planner.domain.horizon import Horizon

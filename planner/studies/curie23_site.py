@@ -76,7 +76,9 @@ class StudyRun:
 EASY = "easy"
 _SEARCHES = tuple(reversed([method for method in METHODS if method not in (*RULES, EASY)]))
 _AHEAD = StudyRun("harvest-ahead", "harvest", ("search.lookahead_days=2",), "harvest, two days together")
-_WHOLE = StudyRun("harvest-whole", "harvest", ("goal.kind=whole", "goal.later=0", "goal.waiting=0.003"), "harvest, waits priced")
+_WHOLE = StudyRun(
+    "harvest-whole", "harvest", ("goal.kind=whole", "goal.later=0", "goal.waiting=0.003"), "harvest, waits priced"
+)
 
 RUNS = {
     each.name: each for each in (*(StudyRun(method, method) for method in (*RULES, EASY, *_SEARCHES)), _AHEAD, _WHOLE)

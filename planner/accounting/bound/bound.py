@@ -19,14 +19,13 @@ from planner.accounting.bound.load import JobEnergy, RunningLoad, job_energy, ru
 from planner.accounting.bound.offers import Offers, offers_of
 from planner.accounting.bound.price_search import PriceDescent, Solved, full_machine_prices, queue_prices, solve_master
 from planner.accounting.bound.site import SiteModel, site_model
-from planner.accounting.bound.slots import cut_slots, node_shares
+from planner.accounting.bound.slots import SLOT_S, cut_slots, node_shares
 from planner.defaults import BOUND_TIME_S
 from planner.domain.columns import Floats, Ints
 from planner.domain.problem import Problem
 from planner.domain.wait_prices import wait_costs
 from planner.units import SECONDS_PER_HOUR
 
-SLOT_S = 3600
 TOLERANCE = 1e-4
 """Prices are good enough when better ones could lower the bound by at most this part of it."""
 ROUNDING = 1e-9

@@ -18,6 +18,9 @@ from planner.domain.columns import Floats, Ints
 from planner.domain.problem import Problem
 from planner.units import SECONDS_PER_HOUR
 
+SLOT_S = 3600
+"""How long a slot is unless somebody says otherwise [s]."""
+
 
 @dataclass(frozen=True)
 class BoundSlots:
