@@ -35,7 +35,7 @@ from planner.scenario.load import load_scenario
 from planner.scenario.schema import Scenario
 from planner.store.read_tables import read_table, take_in, waits_of
 from planner.store.write_tables import SCHEDULE_COLUMNS
-from planner.studies.operation_weeks import moved_prices
+from planner.studies.operation_replays import moved_prices
 
 WEEKS = ("2024-01-08", "2024-06-01", "2024-10-07")
 CURIE_WEEKS = ("2012-06-12", "2012-08-07")

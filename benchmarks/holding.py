@@ -30,12 +30,12 @@ from planner.online.look_ahead import look_ahead
 from planner.online.policies import policy_named
 from planner.online.replay import Replay, replay
 from planner.places import shipped_folder
-from planner.planning.energy_costs import holding_of, holding_of_trace
+from planner.planning.how_to_hold import holding_of, holding_of_trace
 from planner.runs.replay_ledger import origin_of
 from planner.scenario.load import load_scenario
 from planner.studies.curie23_site import data_folder
 from planner.studies.operation import UNSEEN
-from planner.studies.operation_weeks import (
+from planner.studies.operation_replays import (
     TRACES,
     WEEK_DAYS,
     Week,

@@ -1,14 +1,16 @@
-"""How a plan keeps the promises to its jobs."""
+"""The promises to the jobs of a plan, and how it keeps them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 import numpy as np
 
+from planner.domain.job import Job, Promise
 from planner.domain.plan import Plan
 from planner.domain.problem import Problem
-from planner.domain.result import BrokenPromise, Promises
+from planner.domain.result import BrokenPromise, Hold, Promises
 from planner.units import rounded
 
 
@@ -43,3 +45,13 @@ def promises_of(
         return None
     mean_s = rounded(float(np.mean(delays))) if delays else 0.0
     return Promises(given, len(delays), mean_s, max(delays, default=0), tuple(broken))
+
+
+def with_promises(problem: Problem, holds: Iterable[Hold]) -> Problem:
+    """The same problem with these holds noted as promises to its jobs."""
+    given = {each.job_id: Promise(each.reference_unix, each.latest_unix) for each in holds}
+
+    def told(job: Job) -> Job:
+        return replace(job, promise=given[job.id]) if job.id in given else job
+
+    return replace(problem, jobs=tuple(told(job) for job in problem.jobs)) if given else problem

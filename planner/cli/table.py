@@ -50,7 +50,7 @@ def build(
     from planner.cooling import build_table, temperatures_between
     from planner.cooling.plant_file import load_plant
     from planner.inputs.pue_csv import pue_table_text
-    from planner.store.replay_files import write_file, write_text
+    from planner.store.one_file import write_file, write_text
     from planner.text_files import require_other
 
     require_other(out, "--out", plant)

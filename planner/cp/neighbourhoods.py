@@ -1,4 +1,4 @@
-"""The parts of a day that RelaxationSearch gives its engine one after another: which jobs, and where they may go."""
+"""The parts of a day that RelaxationSearch gives its engine one after another: which jobs."""
 
 from __future__ import annotations
 
@@ -6,13 +6,10 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from planner.cp.subproblem import Subproblem, may_start
+from planner.cp.subproblem import Subproblem, subproblem_around
 from planner.domain.columns import Ints
 from planner.domain.plan import Plan
 from planner.domain.problem import Problem
-
-NODES = 8
-"""Nodes among which the single-unit jobs of a neighbourhood may move, besides their own."""
 
 Picker = Callable[[Problem, Plan, np.random.Generator, int], Ints]
 """Picks about this many jobs of a plan."""
@@ -29,28 +26,6 @@ def neighbourhoods(
                 return subproblem_around(problem, plan, pick(problem, plan, rng, size), rng)
 
             yield name, subproblem_of
-
-
-def subproblem_around(problem: Problem, plan: Plan, jobs: Ints, rng: np.random.Generator | None) -> Subproblem:
-    """The subproblem of RelaxationSearch: multi-unit jobs keep their nodes, single-unit jobs may move.
-
-    With ``rng`` the nodes to move to are drawn; without, they are all nodes. A multi-unit job that is deferred has no
-    nodes to keep and stays deferred; an overdue one that is placed stays where it is.
-    """
-    columns = problem.columns
-    units = np.diff(columns.unit_ptr)
-    jobs = jobs[(units[jobs] == 1) | plan.is_placed[jobs]]
-    jobs = jobs[np.isin(jobs, may_start(problem))]
-    jobs = jobs[~(problem.is_overdue & plan.is_placed)[jobs]]
-    kept = frozenset(int(job) for job in jobs if units[job] > 1)
-    singles = [int(job) for job in jobs if units[job] == 1]
-    nodes = None
-    if rng is not None and problem.cluster.node_count > 2 * NODES:
-        homes = np.unique(plan.node_of_unit[columns.unit_ptr[[job for job in singles if plan.is_placed[job]]]])
-        pool = homes if len(homes) >= NODES else np.arange(problem.cluster.node_count)
-        nodes = tuple(sorted(int(node) for node in rng.choice(pool, NODES, replace=False)))
-    own = {job: (int(plan.node_of_unit[columns.unit_ptr[job]]),) for job in singles if plan.is_placed[job]}
-    return Subproblem(tuple(int(job) for job in np.sort(jobs)), plan, kept, nodes, also_allowed=own)
 
 
 def pick_stretch(problem: Problem, plan: Plan, rng: np.random.Generator, size: int) -> Ints:

@@ -15,9 +15,9 @@ import numpy as np
 from planner.cp.engines.choose import choose_engine, engine_named
 from planner.cp.engines.engine import COMMUNITY_BITS, Engine, EngineAnswer, bits
 from planner.cp.model import ProfitModel, prices_exactly
-from planner.cp.neighbourhoods import neighbourhoods, subproblem_around
+from planner.cp.neighbourhoods import neighbourhoods
 from planner.cp.repair import Complete, finish
-from planner.cp.subproblem import Subproblem
+from planner.cp.subproblem import Subproblem, subproblem_around
 from planner.domain.problem import Problem
 from planner.domain.result import BestSoFar, Listener, Result, Stop, never
 from planner.domain.search_params import RelaxationParams

@@ -11,6 +11,9 @@ from planner.domain.columns import Ints
 from planner.domain.plan import DEFERRED, Plan
 from planner.domain.problem import Problem
 
+NODES = 8
+"""Nodes among which the single-unit jobs of a neighbourhood may move, besides their own."""
+
 
 @dataclass(frozen=True)
 class Subproblem:
@@ -104,3 +107,25 @@ def must_start(problem: Problem, job: int) -> bool:
     """Whether a job has a deadline that falls on it today and that it can meet."""
     columns = problem.columns
     return bool(columns.release_s[job] <= columns.latest_start_s[job] < problem.horizon.length_s)
+
+
+def subproblem_around(problem: Problem, plan: Plan, jobs: Ints, rng: np.random.Generator | None) -> Subproblem:
+    """The subproblem of RelaxationSearch: multi-unit jobs keep their nodes, single-unit jobs may move.
+
+    With ``rng`` the nodes to move to are drawn; without, they are all nodes. A multi-unit job that is deferred has no
+    nodes to keep and stays deferred; an overdue one that is placed stays where it is.
+    """
+    columns = problem.columns
+    units = np.diff(columns.unit_ptr)
+    jobs = jobs[(units[jobs] == 1) | plan.is_placed[jobs]]
+    jobs = jobs[np.isin(jobs, may_start(problem))]
+    jobs = jobs[~(problem.is_overdue & plan.is_placed)[jobs]]
+    kept = frozenset(int(job) for job in jobs if units[job] > 1)
+    singles = [int(job) for job in jobs if units[job] == 1]
+    nodes = None
+    if rng is not None and problem.cluster.node_count > 2 * NODES:
+        homes = np.unique(plan.node_of_unit[columns.unit_ptr[[job for job in singles if plan.is_placed[job]]]])
+        pool = homes if len(homes) >= NODES else np.arange(problem.cluster.node_count)
+        nodes = tuple(sorted(int(node) for node in rng.choice(pool, NODES, replace=False)))
+    own = {job: (int(plan.node_of_unit[columns.unit_ptr[job]]),) for job in singles if plan.is_placed[job]}
+    return Subproblem(tuple(int(job) for job in np.sort(jobs)), plan, kept, nodes, also_allowed=own)

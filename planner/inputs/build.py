@@ -20,9 +20,11 @@ from planner.domain.situation import SiteState, Situation, StartedJob
 from planner.domain.time_ahead import TimeAhead
 from planner.domain.weather import StepSeries
 from planner.errors import CoverageError
+from planner.inputs.carbon import carbon_of
 from planner.inputs.jobs.read import known_jobs
-from planner.inputs.prices import carbon_of, fee_of, feed_in_of, price_of, rates_of
+from planner.inputs.prices import fee_of, feed_in_of, price_of
 from planner.inputs.pue_csv import read_cooling
+from planner.inputs.rates import rates_of
 from planner.inputs.weather.read import weather_of
 from planner.inputs.weather.solar import solar_of
 from planner.inputs.weather.wet_bulb import wet_bulb_of

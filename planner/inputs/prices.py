@@ -1,9 +1,7 @@
-"""The price of electricity over the planning day, flat, in daily bands or from an hourly file, and its carbon
-intensity."""
+"""The price of electricity over the planning day, flat, in daily bands or from an hourly file, with its fees."""
 
 from __future__ import annotations
 
-import datetime as dt
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,16 +11,12 @@ from typing import get_args
 import numpy as np
 
 from planner.domain.horizon import Horizon
-from planner.domain.rates import Battery, Rates
-from planner.domain.situation import SiteState
 from planner.domain.weather import StepSeries, mean_series
-from planner.errors import FileFormatError, InputError
+from planner.errors import InputError
 from planner.inputs.csv_lines import members_of
 from planner.inputs.local_times import clock_minutes, clock_shifts
 from planner.inputs.timed_csv import read_timed_csv
-from planner.limits import EUR_PER_KWH, EUR_PER_USD, G_PER_KWH, G_PER_KWH_IN_FILE
-from planner.scenario.carbon import Carbon, ConstantCarbon, HourlyCarbon
-from planner.scenario.schema import Scenario
+from planner.limits import EUR_PER_KWH, EUR_PER_USD
 from planner.scenario.tariff import BandTariff, FeedIn, Fees, HourlyTariff, Tariff
 from planner.scenario.words import PriceUnit
 
@@ -215,90 +209,3 @@ def _minute(clock: str) -> int:
 
 def _check_price(eur_per_kwh: float) -> None:
     EUR_PER_KWH.require("the price per kWh", eur_per_kwh)
-
-
-def carbon_of(choice: Carbon, horizon: Horizon) -> StepSeries | None:
-    """Carbon intensity [gCO2eq/kWh] over the planning day by the ``carbon:`` of a scenario; None where unknown."""
-    if isinstance(choice, HourlyCarbon):
-        return hourly_carbon(choice.file, horizon, column=choice.column, zone=choice.zone)
-    if isinstance(choice, ConstantCarbon):
-        return constant_carbon(choice.g_per_kwh, horizon)
-    return None
-
-
-def constant_carbon(g_per_kwh: float, horizon: Horizon) -> StepSeries:
-    """One carbon intensity [gCO2eq/kWh] all day."""
-    G_PER_KWH.require("the carbon intensity in g/kWh", g_per_kwh)
-    return StepSeries.constant("constant carbon intensity", g_per_kwh, horizon.start_unix, horizon.end_unix)
-
-
-def hourly_carbon(
-    path: Path | str, horizon: Horizon, *, column: str | None = None, zone: str | None = None
-) -> StepSeries:
-    """Carbon intensity of a CSV with one row per hour, each from its time on.
-
-    Parameters
-    ----------
-    path
-        The file, plain or packed; the hourly files of Electricity Maps fit as they are.
-    horizon
-        The planning day.
-    column
-        Name of the column [gCO2eq/kWh]; by default the one that starts with "carbon", and of several the
-        life-cycle one ("LCA"), which counts the building of plants and the supply of fuel too.
-    zone
-        Zone of times that are written without one; a time column marked ``(UTC)`` needs none.
-
-    Returns
-    -------
-    StepSeries
-        Carbon intensity [gCO2eq/kWh] over exactly the planning day; a missing hour is a CoverageError.
-    """
-    table = read_timed_csv(path, zone=zone)
-    name = table.column(column) if column is not None else table.column_starting("carbon", prefer="lca")
-    samples = table.samples(name, f"carbon intensity of {table.path.name}", G_PER_KWH_IN_FILE)
-    carbon, _ = samples.on(clock_shifts(horizon, None))
-    if np.any(carbon.values < 0):
-        raise FileFormatError(
-            path, f"{name} is {carbon.values.min():g} g/kWh on the day", remedy="it must be 0 or more"
-        )
-    return carbon
-
-
-def rates_of(scenario: Scenario, day: dt.date, state: SiteState | None = None) -> Rates:
-    """The rates of a day; ``state`` is what the day before left, None on a first day."""
-    revenue, demand = scenario.revenue, scenario.demand
-    return Rates(
-        eur_per_core_hour=revenue.eur_per_core_hour,
-        demand_eur_per_kw=demand.eur_per_kw,
-        demand_interval_s=demand.interval_s,
-        carbon_eur_per_tonne=scenario.carbon.eur_per_tonne,
-        eur_per_hour=revenue.eur_per_hour,
-        class_prices=revenue.class_prices(),
-        account_factors=revenue.accounts,
-        qos_factors=revenue.qos,
-        demand_so_far_kw=_so_far_kw(scenario, day, state),
-        battery=_battery(scenario, state),
-        carbon_weight_eur_per_tonne=scenario.goal.carbon_weight,
-    )
-
-
-def _so_far_kw(scenario: Scenario, day: dt.date, state: SiteState | None) -> float:
-    """The peak that is charged already: that of the month so far, where the month is what is charged."""
-    if scenario.demand.period == "day":
-        return 0.0
-    if state is None:
-        return scenario.demand.peak_kw
-    return state.peak_kw if state.is_of_month(day) else 0.0
-
-
-def _battery(scenario: Scenario, state: SiteState | None) -> Battery | None:
-    chosen = scenario.battery
-    if not chosen.capacity_kwh:
-        return None
-    held = chosen.start_fraction * chosen.capacity_kwh
-    if state is not None and state.battery_kwh is not None:
-        held = min(state.battery_kwh, chosen.capacity_kwh)
-    return Battery(
-        chosen.capacity_kwh, chosen.power_kw, chosen.efficiency, held, chosen.end_fraction * chosen.capacity_kwh
-    )

@@ -102,7 +102,7 @@ def initial_state(
     from planner.machine.timeline import NEVER
     from planner.online.kernel import state as places
     from planner.online.kernel.floors import REMEMBERED_STARTS
-    from planner.online.kernel.hold_rule import REMEMBERED_LENGTHS
+    from planner.online.kernel.likely_lengths import REMEMBERED_LENGTHS
     from planner.online.kernel.queue_order import ORDER_CODES, backfill_code
 
     count, units = len(trace), int(trace.unit_ptr[-1])

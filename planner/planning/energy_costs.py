@@ -1,4 +1,4 @@
-"""What a scenario says of holding jobs, with the prices and the weather of the time of a trace."""
+"""What a kWh of work costs at each hour, with the prices and the weather of the time of a trace."""
 
 from __future__ import annotations
 
@@ -9,91 +9,33 @@ from dataclasses import replace
 import numpy as np
 
 from planner.domain.columns import Floats
-from planner.domain.fit import Fit
 from planner.domain.horizon import Horizon
-from planner.domain.job import Job
-from planner.domain.problem import Problem
 from planner.domain.pue_table import PueTable
 from planner.domain.trace import Trace
 from planner.domain.weather import StepSeries
 from planner.errors import CoverageError, InputError
-from planner.inputs.books.finished import ended_jobs
 from planner.inputs.build import frame
-from planner.inputs.jobs.read import submitted_jobs
-from planner.inputs.prices import carbon_of, fee_of, feed_in_of, price_of
+from planner.inputs.carbon import carbon_of
+from planner.inputs.prices import fee_of, feed_in_of, price_of
 from planner.inputs.pue_csv import read_cooling
 from planner.inputs.weather.read import weather_of
 from planner.inputs.weather.solar import solar_of
 from planner.inputs.weather.wet_bulb import wet_bulb_of
 from planner.limits import DAY_S
 from planner.online.expected_prices import DAYS_BEFORE, DAYS_LIKE_IT, QUARTER_S, EnergyCosts, ProfitTerms
-from planner.online.holding import Holding
 from planner.scenario.schema import Scenario
 from planner.scenario.solar_battery import FileSolar
 from planner.scenario.tariff import HourlyTariff
 from planner.units import GRAMS_PER_TONNE, MILLI, SECONDS_PER_HOUR
 
-BUSY_FRACTION = 0.8
-"""How full the machine is taken to be for its cooling and for the use of its own sun."""
-
 
 def profit_terms_of(scenario: Scenario, trace: Trace) -> ProfitTerms:
     """What the local objective of profit needs to know, with the prices of the time of a trace."""
-    origin = _origin_of(trace)
+    origin = origin_of(trace)
     first = Horizon.of_unix(origin, scenario.zone)
-    length_s = origin - first.start_unix + _last_end_s(trace) + (scenario.rules.max_delay_s or 0) + DAY_S
+    length_s = origin - first.start_unix + last_end_s(trace) + (scenario.rules.max_delay_s or 0) + DAY_S
     problem, _ = frame(scenario, Horizon.from_moment(first.start_unix, length_s, scenario.zone))
     return ProfitTerms.of(problem, trace)
-
-
-def holding_of_trace(scenario: Scenario, trace: Trace) -> Holding:
-    """How jobs of a trace are held, by what is known of prices and weather at each moment."""
-    origin, width = _origin_of(trace), float(trace.width.sum())
-    full = float(trace.machine.capacity[:, 0].sum()) / width if width else 0.0
-    return holding_of(scenario, origin, origin + _last_end_s(trace), full * float(trace.power_mw.sum()) / MILLI)
-
-
-def holding_of_day(scenario: Scenario, problem: Problem) -> Holding:
-    """How jobs of a day, or of the day and the time after it, are held."""
-    jobs, horizon = [*problem.jobs, *problem.started_jobs], problem.horizon
-    resource = problem.cluster.resources[0]
-    width = sum(job.total(resource) for job in jobs)
-    full = problem.cluster.total(resource) / width if width else 0.0
-    holding = holding_of(scenario, horizon.start_unix, horizon.end_unix, full * sum(job.power_w for job in jobs))
-    return replace(holding, history=_history(scenario, problem)) if holding.may_hold else holding
-
-
-def holding_of(scenario: Scenario, first_unix: int, last_unix: int, full_w: float) -> Holding:
-    """How jobs are held on a stretch of time on a machine that draws so much when all of it is busy."""
-    max_delay_s = scenario.rules.max_delay_s or 0
-    last_unix += max_delay_s + DAY_S
-    return Holding(
-        max_delay_s=max_delay_s,
-        costs=energy_costs(scenario, first_unix, last_unix, BUSY_FRACTION * full_w) if max_delay_s else None,
-        eur_per_waiting_hour=scenario.goal.waiting,
-        params=scenario.hold.params(),
-        seed=scenario.seed,
-    )
-
-
-def _history(scenario: Scenario, problem: Problem) -> tuple[Job, ...]:
-    """The jobs of the days before whose runtimes are known: of ``hold.history``, else of the scenario's own jobs.
-
-    None where these come from Slurm, which tells of its queue alone.
-    """
-    first_unix = problem.horizon.start_unix - (1 + max(scenario.hold.params().days_back)) * DAY_S
-    window = (first_unix, problem.horizon.start_unix + problem.now_s)
-    try:
-        if scenario.hold.history is not None:
-            jobs = ended_jobs(scenario.hold.history, scenario, window)
-        else:
-            jobs, _ = submitted_jobs(scenario, window)
-    except InputError:
-        if scenario.hold.history is not None:
-            raise
-        return ()
-    fit = Fit(scenario.cluster)
-    return tuple(job for job in jobs if job.runtime_s and fit.why_never(job) is None)
 
 
 def energy_costs(scenario: Scenario, first_unix: int, last_unix: int, busy_w: float) -> EnergyCosts:
@@ -126,13 +68,13 @@ def energy_costs(scenario: Scenario, first_unix: int, last_unix: int, busy_w: fl
     )
 
 
-def _origin_of(trace: Trace) -> int:
+def origin_of(trace: Trace) -> int:
     if trace.origin_unix is None:
         raise InputError(f"{trace.source}: the trace has no date; add UnixStartTime for the price of the hour")
     return trace.origin_unix
 
 
-def _last_end_s(trace: Trace) -> int:
+def last_end_s(trace: Trace) -> int:
     return int(trace.submit_s[-1] + trace.requested_s.max()) if len(trace) else 0
 
 

@@ -13,7 +13,7 @@ from planner import limits
 from planner.accounting.audit import audit, require_clean, why_broken
 from planner.accounting.audit_bills import require_bills
 from planner.accounting.bound import Bound, profit_bound
-from planner.accounting.promises import promises_of
+from planner.accounting.promises import promises_of, with_promises
 from planner.accounting.settle import settle
 from planner.defaults import ITERATIONS
 from planner.domain.books import Booked
@@ -29,11 +29,11 @@ from planner.methods import HASTENED, LOOKING_AHEAD, RULES, Params, method_named
 from planner.online.holding import Holding
 from planner.planning.baselines import Baselines, baselines_of
 from planner.planning.carbon_goal import Limited, WholeRuns, goodness, limited_bound, weighed, within_limit
-from planner.planning.energy_costs import holding_of_day
+from planner.planning.how_to_hold import holding_of_day
 from planner.planning.outlook import ahead_summary, best_of
 from planner.planning.published_ahead import after_the_day, sooner_paid, whole_runs
 from planner.planning.ready import make_ready
-from planner.planning.why_waiting import Waiting, why_late, with_promises
+from planner.planning.why_waiting import Waiting, why_late
 from planner.search.decode import decode_after
 
 BOUND_TOLERANCE = 5e-4

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from collections.abc import Mapping
 
-from planner.domain.job import Job, Promise
 from planner.domain.plan import Plan
 from planner.domain.problem import Problem
-from planner.domain.result import Hold
 
 
 class Waiting:
@@ -43,16 +40,6 @@ class Waiting:
                     f"waits for job {other}, which is to end at {self._problem.horizon.to_datetime(end_s).isoformat()}"
                 )
         return None
-
-
-def with_promises(problem: Problem, holds: Iterable[Hold]) -> Problem:
-    """The same problem with these holds noted as promises to its jobs."""
-    given = {each.job_id: Promise(each.reference_unix, each.latest_unix) for each in holds}
-
-    def told(job: Job) -> Job:
-        return replace(job, promise=given[job.id]) if job.id in given else job
-
-    return replace(problem, jobs=tuple(told(job) for job in problem.jobs)) if given else problem
 
 
 def why_late(method: str) -> str:

@@ -36,7 +36,7 @@ from planner.runs.one_day import require_order
 from planner.runs.run_figures import Row
 from planner.scenario.schema import Scenario
 from planner.store.folder import held, put, remove, renewed
-from planner.store.replay_files import write_rows
+from planner.store.one_file import write_rows
 from planner.store.write_tables import encoded
 
 LONGEST_NAME = 100

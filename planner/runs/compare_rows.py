@@ -33,7 +33,8 @@ from planner.online.holding import NO_HOLDING
 from planner.online.policies import Policy
 from planner.online.replay import Replay, replay
 from planner.pages.figure_parts import column
-from planner.planning.energy_costs import holding_of_trace, profit_terms_of
+from planner.planning.energy_costs import profit_terms_of
+from planner.planning.how_to_hold import holding_of_trace
 from planner.runs.compare_answer import settled_under
 from planner.runs.day_count import UNCOUNTED, DayCount
 from planner.runs.fanout import Outcome, RunTask

@@ -33,7 +33,7 @@ from planner.online.policies import policy_named
 from planner.online.replay import Replay, make_ready, replay
 from planner.pages.savings import savings_page
 from planner.places import full_path, shipped_folder
-from planner.planning.energy_costs import holding_of_trace
+from planner.planning.how_to_hold import holding_of_trace
 from planner.runs.clairvoyant import limit_beside
 from planner.runs.replay_ledger import as_they_ran, settle_window, sum_of_days
 from planner.runs.run_figures import Row
@@ -41,7 +41,7 @@ from planner.runs.simulate import cpu_now_s, outcome_of
 from planner.scenario.load import load_scenario
 from planner.scenario.schema import Scenario
 from planner.store.folder import held, put, renewed
-from planner.store.replay_files import write_rows
+from planner.store.one_file import write_rows
 from planner.store.write_tables import encoded
 from planner.units import SECONDS_PER_HOUR, rounded
 

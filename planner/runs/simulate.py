@@ -26,7 +26,8 @@ from planner.online.offline import OfflineSchedule, improve_schedule, make_searc
 from planner.online.policies import Policy, policy_named
 from planner.online.replay import Replay, make_ready, replay
 from planner.online.search_options import USUAL_SEARCH, OfflineSearch, QueueSearch
-from planner.planning.energy_costs import holding_of_trace, profit_terms_of
+from planner.planning.energy_costs import profit_terms_of
+from planner.planning.how_to_hold import holding_of_trace
 from planner.scenario.schema import Scenario
 from planner.units import SECONDS_PER_HOUR
 

@@ -22,13 +22,10 @@ from planner.domain.problem import Problem
 from planner.machine.node_timelines import JobTable, NodeTimelines, copy_timelines, wider_timelines
 from planner.search.decode import opening_timelines, place_all
 from planner.search.kernel.money import Money, Tally
-from planner.search.kernel.rebuild_steps import rebuild
+from planner.search.kernel.rebuild_steps import MOST_FOLLOWERS, rebuild
 from planner.search.kernel.search_state import BEST, CURRENT, LOOKS, Habits, SearchState
 from planner.search.orderings import job_margin_per_s
 from planner.units import MILLI, SECONDS_PER_HOUR
-
-MOST_FOLLOWERS = 24
-"""Jobs that a step may take out beside its own on a day with dependencies, because they wait for one of those."""
 
 MOST_CUTS = 500
 """Cuts of a battery that a chain keeps."""

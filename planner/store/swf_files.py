@@ -7,7 +7,7 @@ from pathlib import Path
 from planner.domain.problem import Running
 from planner.online.replay import Replay
 from planner.planning.plan_day import PlannedDay
-from planner.store.replay_files import write_text
+from planner.store.one_file import write_text
 
 
 def write_day_swf(planned: PlannedDay, path: Path) -> None:

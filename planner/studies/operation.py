@@ -17,7 +17,7 @@ from planner.pages.markup import Column, Html, hours, percent, plain
 from planner.pages.scatter import Axis, Point, Series, scatter
 from planner.runs.run_figures import Row
 from planner.studies.curie23_site import data_folder
-from planner.studies.operation_weeks import (
+from planner.studies.operation_replays import (
     PARTS,
     SAMPLE,
     TRACES,

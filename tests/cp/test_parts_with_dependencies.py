@@ -6,9 +6,8 @@ import numpy as np
 
 from planner.cp.engines.choose import ENGINES
 from planner.cp.model import ProfitModel
-from planner.cp.neighbourhoods import subproblem_around
 from planner.cp.repair import insert
-from planner.cp.subproblem import Subproblem
+from planner.cp.subproblem import Subproblem, subproblem_around
 from planner.domain.plan import DEFERRED, Plan
 from planner.domain.problem import Problem
 from planner.domain.rates import Rates

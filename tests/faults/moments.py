@@ -30,7 +30,7 @@ FILE_EVENTS = frozenset(
     | {"ctypes.dlsym", "os.scandir", "os.listdir", "subprocess.Popen"}
 )
 WRITERS = (
-    *("store/folder.py", "store/write.py", "store/cost_files.py", "store/replay_files.py"),
+    *("store/folder.py", "store/write.py", "store/cost_files.py", "store/one_file.py"),
     *("pages/index.py", "runs/compare.py", "runs/rolling.py", "runs/one_day.py", "runs/book.py"),
     *("store/versions.py", "slurm/journal.py", "slurm/apply.py", "slurm/snapshot.py", "runs/power_sources.py"),
     *("inputs/pue_csv.py", "site/init.py"),

@@ -9,7 +9,7 @@ import pytest
 
 from planner.domain.horizon import Horizon
 from planner.errors import CoverageError, FileFormatError, InputError
-from planner.inputs.prices import constant_carbon, hourly_carbon
+from planner.inputs.carbon import constant_carbon, hourly_carbon
 
 DAY = Horizon(dt.date(2024, 6, 1), "UTC")
 HEADER = "Datetime (UTC),Zone,Carbon Intensity gCO₂eq/kWh (direct),Carbon Intensity gCO₂eq/kWh (LCA)"

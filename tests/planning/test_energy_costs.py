@@ -13,7 +13,8 @@ from planner.inputs.build import build_day
 from planner.online.day_replay import DayTrace
 from planner.online.expected_prices import QUARTER_S
 from planner.online.policies import policy_named
-from planner.planning.energy_costs import energy_costs, holding_of_day
+from planner.planning.energy_costs import energy_costs
+from planner.planning.how_to_hold import holding_of_day
 from planner.scenario.load import load_scenario
 from tests.days import DAY, write_small_site
 

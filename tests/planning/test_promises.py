@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from planner.accounting.audit import audit
-from planner.accounting.promises import promises_of
+from planner.accounting.promises import promises_of, with_promises
 from planner.domain.cluster import Cluster, NodeClass
 from planner.domain.job import Job, Promise, UnitGroup
 from planner.domain.plan import Placement, Plan
@@ -20,7 +20,6 @@ from planner.online.expected_prices import QUARTER_S, EnergyCosts
 from planner.online.holding import NO_HOLDING, Holding
 from planner.online.look_ahead import carry_out, look_ahead
 from planner.planning.runtimes import with_estimates
-from planner.planning.why_waiting import with_promises
 from tests.factories import DAY, flat_table, random_problem
 
 HOUR = 3600

@@ -11,8 +11,8 @@ from planner.errors import InputError
 from planner.inputs.learned_power import LearnedFile, read_learned_power
 from planner.limits import JOB_W, W_PER_CORE
 from planner.power.learned import Asked, PowerLimits, PowerModel, level_name
+from planner.scenario.power import Power
 from planner.scenario.schema import Scenario
-from planner.scenario.sections import Power
 from planner.units import utc_text
 
 STUDY_LOW_W_PER_CORE = 7.8

@@ -13,14 +13,8 @@ import numpy as np
 
 from planner.compiled import kernel, part
 from planner.machine.timeline import NEVER
-from planner.online.kernel.hold_rule import (
-    QUARTER_S,
-    cheapest_start,
-    mean_cost,
-    mean_length,
-    note_likely_lengths,
-    take_room,
-)
+from planner.online.kernel.hold_rule import QUARTER_S, cheapest_start, mean_cost, mean_length, take_room
+from planner.online.kernel.likely_lengths import note_likely_lengths
 from planner.online.kernel.queue_order import enqueue, go_for_good
 from planner.online.kernel.state import NONE_YET
 

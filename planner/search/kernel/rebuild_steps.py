@@ -24,6 +24,9 @@ from planner.search.kernel.money import profit
 from planner.search.kernel.recreate import recreate
 from planner.search.kernel.search_state import ACCEPTED, BEST, CURRENT, IMPROVED, SHORT, STEPS, WIDE, put_on, take_off
 
+MOST_FOLLOWERS = 24
+"""Jobs that a step may take out beside its own on a day with dependencies, because they wait for one of those."""
+
 WORTH_A_CUT = 1e-5
 """A plan waits for its own cut where it seems to earn more than the best by this part of it."""
 

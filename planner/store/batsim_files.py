@@ -1,15 +1,12 @@
-"""Files of a replay for other tools: one line per job with Batsim's column names, a table of metrics."""
+"""One line per job of a replay, with the column names of Batsim."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 
-from planner.errors import OutputError
 from planner.online.replay import Replay
-from planner.store.folder import alone_in, put
-from planner.store.write_tables import encoded
-from planner.text_files import csv_text
+from planner.store.one_file import write_csv
 
 BATSIM_COLUMNS = (
     "job_id",
@@ -35,13 +32,7 @@ BATSIM_COLUMNS = (
 
 def write_batsim_jobs(replay: Replay, path: Path) -> None:
     """Write one line per job as Batsim does; resources are processors of a pool, or the nodes that the job had."""
-    _write_csv(path, BATSIM_COLUMNS, _batsim_rows(replay))
-
-
-def write_rows(rows: Sequence[Mapping[str, object]], path: Path) -> None:
-    """Write the lines of a table, all with the columns of any."""
-    columns = list(dict.fromkeys(name for row in rows for name in row))
-    _write_csv(path, columns, ([row.get(name, "") for name in columns] for row in rows))
+    write_csv(path, BATSIM_COLUMNS, _batsim_rows(replay))
 
 
 def _batsim_rows(replay: Replay) -> Iterable[list[object]]:
@@ -68,22 +59,3 @@ def _batsim_rows(replay: Replay) -> Iterable[list[object]]:
             *(identity, workload, "", submit, f"{width:g}", requested, int(not cut), state, start, runtime),
             *(start + runtime, start - submit, flow, f"{flow / runtime:.6f}", nodes, energy, ""),
         ]
-
-
-def _write_csv(path: Path, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    write_text(path, csv_text([columns, *rows]))
-
-
-def write_text(path: Path, text: str) -> None:
-    """Write a text in one step."""
-    write_file(path, encoded(text))
-
-
-def write_file(path: Path, content: bytes) -> None:
-    """Write a file in one step, in a folder that is made if need be."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with alone_in(path.parent):
-            put(path, content)
-    except OSError as error:
-        raise OutputError(f"{path}: cannot be written: {error.strerror or error}") from error
