@@ -42,6 +42,7 @@ def test_the_first_examples_are_short() -> None:
     assert len(BLOCKS[0].splitlines() + BLOCKS[1].splitlines()) <= 15
 
 
+@pytest.mark.slow
 def test_settle_audit_and_bound_agree_with_the_plan(told: dict[str, Any]) -> None:
     """The ledger is that of the result, and the bound is not below it."""
     assert told["ledger"].totals == told["planned"].ledger.totals
@@ -49,6 +50,7 @@ def test_settle_audit_and_bound_agree_with_the_plan(told: dict[str, Any]) -> Non
     assert told["result"].summary["totals"]["profit_eur"] == pytest.approx(told["ledger"].totals.profit_eur, abs=1e-6)
 
 
+@pytest.mark.slow
 def test_frames_have_types_and_sums(told: dict[str, Any]) -> None:
     """Jobs and segments sum up to the totals, apart from what no job carries; times are times."""
     result = told["result"]
@@ -60,6 +62,7 @@ def test_frames_have_types_and_sums(told: dict[str, Any]) -> None:
     assert result.schedule.index.name == "job_id"
 
 
+@pytest.mark.slow
 def test_a_written_day_reads_back_as_the_same_frames(told: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
     planned = planner.plan_day(told["day"], "est", bound_time_s=0)
     made, again = planner.frames(planned), told["again"]
@@ -68,6 +71,7 @@ def test_a_written_day_reads_back_as_the_same_frames(told: dict[str, Any], monke
     assert again.summary["totals"]["profit_eur"] == pytest.approx(made.summary["totals"]["profit_eur"])
 
 
+@pytest.mark.slow
 def test_the_figure_is_svg_with_a_curve_for_each_power(told: dict[str, Any]) -> None:
     """IT power stands above cooling power everywhere: its points are higher up, at smaller y."""
     root = ElementTree.fromstring(told["figure"])

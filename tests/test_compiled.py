@@ -166,6 +166,7 @@ def test_a_process_waits_for_another_that_compiles_the_same(tmp_path: Path, monk
     places.kept_folder.cache_clear()
 
 
+@pytest.mark.slow
 def test_copies_of_the_same_text_share_their_code(tmp_path: Path) -> None:
     """A second copy in another folder loads what the first one compiled."""
     hits = []

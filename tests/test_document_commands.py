@@ -117,7 +117,7 @@ def fails(command: str) -> str | None:
     return f"exit code {code}" if code else None
 
 
-@pytest.mark.slow(keep=10)
+@pytest.mark.slow(keep=4)
 @pytest.mark.parametrize(
     "document", [each for each in DOCUMENTS if commands(each)], ids=lambda path: str(path.relative_to(ROOT))
 )

@@ -19,6 +19,8 @@ FETCHED = {"script": "src", "link": "href", "img": "src", "iframe": "src", "sour
 LINKS_ALONE = {"canonical", "prev", "next", "edit"}
 """Relations of a ``link`` that are only said, not fetched."""
 
+pytestmark = pytest.mark.slow
+
 
 def build(config: Path, out: Path) -> subprocess.CompletedProcess[str]:
     """Build the site as `make docs` does, into another folder."""
@@ -101,7 +103,6 @@ def test_the_reference_is_made_from_the_code(site: Path, page: str, words: list[
     assert not [word for word in words if word not in text]
 
 
-@pytest.mark.slow
 def test_a_broken_link_is_an_error(tmp_path: Path) -> None:
     """To a page, to a part of one, and a document without a place in the navigation."""
     for name in ("website", "docs", "scenarios", "tables"):

@@ -29,6 +29,7 @@ def _names(requirements: list[str]) -> set[str]:
     return {re.split(r"[<>=\[;! ]", each)[0].lower() for each in requirements}
 
 
+@pytest.mark.slow
 def test_every_package_that_is_imported_is_declared() -> None:
     """As a dependency, or as an extra; and every dependency is imported, or named as one that others load."""
     found = {module.split(".")[0] for path in MODULES for module in imports_of(path)}

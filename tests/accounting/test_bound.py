@@ -126,6 +126,7 @@ def test_more_nodes_and_looser_limits_never_lower_it(is_whole: bool) -> None:
             assert profit_bound(looser).profit_eur >= here.profit_eur - slack
 
 
+@pytest.mark.slow
 def test_finer_slots_never_raise_it(is_whole: bool) -> None:
     """Half-hour slots hold every price of hour slots, so that their bound is at most as high."""
     for seed in range(5 if is_whole else 2):

@@ -139,6 +139,7 @@ def test_a_carbon_limit_that_cannot_be_kept_gives_the_least_emission(
     assert run(["audit", f"reports/contracts/{DAY}"]) == 0
 
 
+@pytest.mark.slow
 def test_a_curve_of_money_against_carbon(site: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """More weight, less CO2, less money; in words and on the page."""
     plan(

@@ -120,7 +120,7 @@ def test_a_day_is_planned_at_its_midnight_as_from_any_moment(tmp_path: Path, is_
     scenario = busy_site(tmp_path)
     nights, moments = tmp_path / "nights", tmp_path / "moments"
     seen = set()
-    for number, day in enumerate(MIDNIGHTS if is_whole else MIDNIGHTS[8:16]):
+    for number, day in enumerate(MIDNIGHTS if is_whole else MIDNIGHTS[9:14]):
         horizon = Horizon(day, scenario.zone)
         method = ("est", "multisearch")[number % 2]
         how = Params(method, workers=1, bound_time_s=0, page=False, baselines=False)

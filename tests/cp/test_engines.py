@@ -244,6 +244,7 @@ def test_as_many_deadlines_as_possible_are_met() -> None:
     assert result.status == "found"
 
 
+@pytest.mark.slow
 def test_without_time_nothing_is_found_and_a_few_seconds_find_a_plan() -> None:
     """No time, no plan: no job starts, what runs goes on, and the result says so. Some seconds do for a small day."""
     problem = random_problem(np.random.default_rng(3), jobs=10)

@@ -123,6 +123,7 @@ def test_a_deadline_goes_before_money(monkeypatch: pytest.MonkeyPatch) -> None:
     assert plan.start_s[0] == DEFERRED or plan.start_s[0] >= 2 * HOUR
 
 
+@pytest.mark.slow
 def test_the_oldest_jobs_come_first(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two jobs a model, three for the whole day on a node: the youngest, which pays best, is never asked about."""
     monkeypatch.setattr(cp, "MOST_IN_WINDOW", 2)

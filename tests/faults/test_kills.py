@@ -43,6 +43,7 @@ def test_files_whose_lines_are_counted_are_there() -> None:
     assert [name for name in WRITERS if not (Path(planner.__file__).parent / name).is_file()] == []
 
 
+@pytest.mark.slow
 def test_killed_before_the_index(stage: Stage) -> None:
     """A run that is killed between a day and the index leaves an index without it; the rerun brings it in."""
     command = COMMANDS["run"]
@@ -99,6 +100,7 @@ def test_interrupted_as_a_lock_is_given_back(stage: Stage) -> None:
     assert interrupted > 5
 
 
+@pytest.mark.slow
 def test_a_study_appears_in_one_step(stage: Stage) -> None:
     """Tables, document and page of a study are all there, or none of them."""
     command = COMMANDS["study"]

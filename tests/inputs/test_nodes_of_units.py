@@ -86,6 +86,7 @@ def test_units_that_cannot_be_dealt() -> None:
         dealer.deal(job("a", (5, {"cores": 4})), (0, 1), 0, None)
 
 
+@pytest.mark.slow
 def test_hundreds_of_nodes_and_sizes_end_soon() -> None:
     """A wide job with an odd last unit is dealt; one of countless ways is given up."""
     big = Cluster((NodeClass("n", 3000, {"cores": 8}),))

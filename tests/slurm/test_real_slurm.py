@@ -230,6 +230,7 @@ def test_the_waiting_tasks_of_a_running_array_are_changed(cluster: Cluster, slur
     assert one(slurm, array).begin_unix != start
 
 
+@pytest.mark.slow
 def test_a_begin_time_reaches_every_waiting_task_of_an_array_that_splits(
     cluster: Cluster, slurm: Slurm, journal: Path
 ) -> None:
@@ -339,6 +340,7 @@ def test_a_user_s_own_begin_is_never_undercut(cluster: Cluster, slurm: Slurm, jo
     assert one(slurm, job).begin_unix == own
 
 
+@pytest.mark.slow
 def test_undo_restores_every_value_after_a_restart(cluster: Cluster, slurm: Slurm, journal: Path) -> None:
     """The controller keeps our times through a restart; then everything is as before, and undo is done once."""
     own = cluster.submit("--begin=now+1800")
@@ -415,6 +417,7 @@ def test_what_fails_half_way_can_be_undone(
     assert all((one(slurm, job).begin_unix or 0) <= time.time() for job in jobs)
 
 
+@pytest.mark.slow
 def test_two_hundred_jobs_at_once(cluster: Cluster, slurm: Slurm, journal: Path) -> None:
     """All are taken, in seconds, and all are undone."""
     loop = 'for i in $(seq 200); do sbatch --parsable --output=/dev/null --wrap="sleep 600"; done'

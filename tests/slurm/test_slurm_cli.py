@@ -181,6 +181,7 @@ def test_names_of_jobs_are_never_commands(live: Path, cluster: Cluster, capsys: 
     assert run(["audit", str(folder)]) == 0
 
 
+@pytest.mark.slow
 def test_what_is_no_longer_wanted_is_released_by_the_next_run(live: Path, cluster: Cluster, capsys: Said) -> None:
     """One JSON of the plan and of what Slurm took. An unchanged queue gets nothing; opted out, or no longer worth it,
     a job gets its user's begin back, and held again it is promised what it was promised first."""
@@ -205,6 +206,7 @@ def test_what_is_no_longer_wanted_is_released_by_the_next_run(live: Path, cluste
     assert [each["new_unix"] for each in facts(0, "now", *QUICK, "--apply", said=capsys)["changes"]] == [old]
 
 
+@pytest.mark.slow
 def test_python_holds_as_the_command_does(live: Path, cluster: Cluster, capsys: Said) -> None:
     """``planner.now(apply=True)`` sends and tells what `plan now --apply` does, and each knows what the other sent."""
     waiting, told = cluster.submit(*SOON), list[str]()

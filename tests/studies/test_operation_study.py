@@ -115,6 +115,7 @@ def figures() -> Row:
     return week_figures(SAMPLE, None, None, WEEK.isoformat(), 0.3, 0, "requested", 6)
 
 
+@pytest.mark.slow
 def test_a_week_of_the_sample_site_is_cheaper_held(figures: Row) -> None:
     """And it is within what the limit allows."""
     saved = figures["easy_eur"] - figures["energy_eur"]
