@@ -15,8 +15,8 @@ import numpy as np
 
 from planner.cooling import AIR, HYBRID, CoolingPlant, build_table, cooling_fraction, temperatures_between
 from planner.domain.pue_table import PueTable
-from planner.inputs.weather.files import is_tmy3
 from planner.inputs.weather.typical_year import read_epw, read_tmy3, sample_path
+from planner.inputs.weather.weather_csv import is_tmy3
 
 LOADS = np.array([0.203, 0.307, 0.401, 0.509, 0.603, 0.707, 0.801, 0.905])
 """Parts of the design power, beside the rows of any table."""

@@ -19,7 +19,7 @@ from planner.inputs.jobs.power_models import drawn_per_core
 from planner.inputs.sample.workload import generate_jobs
 from planner.methods import Params
 from planner.places import shipped_folder
-from planner.runs.rolling import run_days
+from planner.runs.run_days import run_days
 from planner.scenario.load import load_scenario
 from planner.scenario.schema import Scenario
 

@@ -18,7 +18,7 @@ from planner.cp.dispatch.pcp21 import total_cost
 from planner.domain.columns import Floats, Ints
 from planner.domain.waiting_queue import FreeRoom, QueuePlan, WaitingQueue
 from planner.online.policies import DISPATCHERS
-from planner.studies.dispatches import CAPACITY, MadeQueue, made_queue
+from planner.studies.dispatcher_cells import CAPACITY, MadeQueue, made_queue
 
 
 def main() -> None:

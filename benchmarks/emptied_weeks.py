@@ -30,7 +30,7 @@ from days import ROOT, data_folder, plain_params
 
 from planner.domain.horizon import Horizon
 from planner.places import shipped_folder
-from planner.runs.rolling import run_days
+from planner.runs.run_days import run_days
 from planner.scenario.load import load_scenario
 from planner.scenario.schema import Scenario
 from planner.store.read_tables import read_table, take_in, waits_of

@@ -30,7 +30,7 @@ from planner.pages.markup import document, el
 from planner.places import shipped_folder
 from planner.scenario.load import load_scenario
 from planner.scenario.schema import Scenario
-from planner.studies.curie23_site import TRACE, data_folder
+from planner.studies.data_files import TRACE, data_folder
 from planner.studies.operation_replays import EUR_PER_USD, write_moved
 from planner.text_files import csv_text
 

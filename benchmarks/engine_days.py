@@ -18,7 +18,7 @@ from pathlib import Path
 
 from planner.accounting.audit import audit
 from planner.accounting.settle import settle
-from planner.cp import default_search as cp
+from planner.cp import cp_method as cp
 from planner.cp.engines.choose import ENGINES
 from planner.cp.model import ProfitModel
 from planner.cp.repair import Seats
@@ -28,11 +28,12 @@ from planner.domain.problem import Problem
 from planner.inputs.build import build
 from planner.methods import Params
 from planner.runs.one_day import previous_of
-from planner.runs.rolling import run_days
+from planner.runs.run_days import run_days
 from planner.search.decode import decode
 from planner.search.multisearch import multisearch
 from planner.store.last_plan import situation_of
-from planner.studies.curie23_site import CALIBRATIONS, FIRST_DAY, data_folder, study_scenario
+from planner.studies.curie23_setup import CALIBRATIONS, FIRST_DAY, study_scenario
+from planner.studies.data_files import data_folder
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 

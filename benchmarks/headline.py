@@ -22,7 +22,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from days import plain_params
 from emptied_weeks import scenario_of
 
-from planner.runs.rolling import run_days
+from planner.runs.run_days import run_days
 from planner.scenario.schema import Scenario
 
 TARIFFS = ("hourly", "de-2022")

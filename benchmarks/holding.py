@@ -25,15 +25,15 @@ from planner.inputs.build import build
 from planner.inputs.jobs.read import submitted_jobs
 from planner.limits import DAY_S
 from planner.online.expected_prices import QUARTER_S, QUARTERS_PER_DAY
+from planner.online.hold_day import look_ahead
 from planner.online.holding import Holding
-from planner.online.look_ahead import look_ahead
 from planner.online.policies import policy_named
 from planner.online.replay import Replay, replay
 from planner.places import shipped_folder
 from planner.planning.how_to_hold import holding_of, holding_of_trace
 from planner.runs.replay_ledger import origin_of
 from planner.scenario.load import load_scenario
-from planner.studies.curie23_site import data_folder
+from planner.studies.data_files import data_folder
 from planner.studies.operation import UNSEEN
 from planner.studies.operation_replays import (
     TRACES,

@@ -23,9 +23,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from days import planned_days
 
-from planner.runs.whole_run import run_bound
+from planner.runs.run_bound import run_bound
 from planner.scenario.schema import Scenario
-from planner.studies.curie23_site import CALIBRATIONS, FIRST_DAY, SCENARIOS, data_folder, study_scenario
+from planner.studies.curie23_setup import CALIBRATIONS, FIRST_DAY, SCENARIOS, study_scenario
+from planner.studies.data_files import data_folder
 
 VARIANTS: dict[str, tuple[str, int, dict[str, object]]] = {
     "by-day": ("each day by itself", 1, {}),
@@ -33,13 +34,13 @@ VARIANTS: dict[str, tuple[str, int, dict[str, object]]] = {
     "in-full": (
         "the same, with the second day counting in full",
         2,
-        {"planner.planning.published_ahead.part_known": lambda day: 1.0},
+        {"planner.planning.lookahead_days.part_known": lambda day: 1.0},
     ),
-    "half": ("the same, with it counting half", 2, {"planner.planning.published_ahead.part_known": lambda day: 0.5}),
+    "half": ("the same, with it counting half", 2, {"planner.planning.lookahead_days.part_known": lambda day: 0.5}),
     "by-age": (
         "the same, with it counting the part of the queue that is older than a day, however small",
         2,
-        {"planner.planning.published_ahead.LEAST_COUNTS": 0.0},
+        {"planner.planning.lookahead_days.LEAST_COUNTS": 0.0},
     ),
     "three": ("three days together", 3, {}),
 }

@@ -22,7 +22,7 @@ from planner.online.initial_state import initial_state
 from planner.online.policies import policy_named
 from planner.online.search_options import USUAL_SEARCH, QueueSearch
 from planner.online.stretches import FixedReplay
-from planner.studies.dispatches import CAPACITY, trace_of
+from planner.studies.dispatcher_cells import CAPACITY, trace_of
 
 QUEUED_S = 1_000
 """When the queue comes [s]; what runs then has run since second 0."""

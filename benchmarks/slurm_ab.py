@@ -31,9 +31,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from slurm_day import SHAPES as DAY_SHAPES
 from slurm_day import Day, plan, standing_in, waits
 
-from planner.inputs.slurm.accounting import read_accounting
-from planner.inputs.slurm.document import DocumentAnswer
 from planner.inputs.slurm.job import SlurmJob
+from planner.inputs.slurm.json_document import DocumentAnswer
+from planner.inputs.slurm.sacct_json import read_accounting
 from tests.slurm.cluster import ACCOUNTING, NEEDED, Cluster, running_cluster, until, why_not
 from tests.slurm.site import day_zone, write_slurm_site
 

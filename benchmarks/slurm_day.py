@@ -32,10 +32,10 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from planner.cli.main import run
-from planner.inputs.slurm.accounting import read_accounting
-from planner.inputs.slurm.document import DocumentAnswer
 from planner.inputs.slurm.hostlist import expand
 from planner.inputs.slurm.job import SlurmJob
+from planner.inputs.slurm.json_document import DocumentAnswer
+from planner.inputs.slurm.sacct_json import read_accounting
 from tests.days import rows_of
 from tests.slurm.cluster import ACCOUNTING, NEEDED, SEARCH, Cluster, running_cluster, until, why_not
 from tests.slurm.site import OPEN, write_slurm_site

@@ -52,8 +52,7 @@ from slurm_day import Day, plan, standing_in
 
 from planner.cli.main import run
 from planner.inputs.slurm.job import SlurmJob
-from planner.slurm.journal import Ours, read_ours
-from planner.slurm.wanted import JOURNAL
+from planner.slurm.journal import JOURNAL, Ours, read_ours
 from tests.days import rows_of, small_table
 from tests.slurm.site import day_zone, write_slurm_site
 

@@ -122,7 +122,7 @@ def _relaxation(problem: Problem, params: Params, stop: Stop) -> Result:
 def _cp(problem: Problem, params: Params, stop: Stop) -> Result:
     from functools import partial
 
-    from planner.cp.default_search import default_search
+    from planner.cp.cp_method import default_search
     from planner.search.decode import decode
 
     return default_search(
@@ -162,8 +162,8 @@ def _harvest(problem: Problem, params: Params, stop: Stop) -> Result:
 
 
 def _hold(problem: Problem, params: Params, stop: Stop) -> Result:
+    from planner.online.hold_day import look_ahead
     from planner.online.holding import NO_HOLDING
-    from planner.online.look_ahead import look_ahead
 
     return look_ahead(problem, params.holding or NO_HOLDING, params.on_trial)
 
@@ -253,7 +253,7 @@ HASTENED = ("harvest",)
 WITHOUT_CARBON = ("hold", "easy", "est", "est-strict", "wt", "wt-strict")
 """Those whose plans are the same whatever a tonne of CO2 counts (`goal.carbon_weight`)."""
 
-ENGINE_METHODS = {"relaxation": "planner.cp.relaxation", "cp": "planner.cp.default_search"}
+ENGINE_METHODS = {"relaxation": "planner.cp.relaxation", "cp": "planner.cp.cp_method"}
 """Those that run a CP engine, with the module to load before the clock starts."""
 
 

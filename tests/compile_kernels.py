@@ -8,7 +8,7 @@ from __future__ import annotations
 import gc
 import sys
 
-from planner.runs.kernels import compile_all, missing
+from planner.runs.compile_all import compile_all, missing
 
 
 def main() -> int:
@@ -16,7 +16,7 @@ def main() -> int:
     gc.disable()  # numba keeps most of the objects that it makes; looking through them takes a tenth of the time
     compile_all()
     for name in missing():
-        print(f"planner/runs/kernels.py does not call {name}; add what does", file=sys.stderr)
+        print(f"planner/runs/compile_all.py does not call {name}; add what does", file=sys.stderr)
     return 0
 
 

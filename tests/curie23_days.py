@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from planner.domain.result import Trial
-from planner.runs.fanout import Outcome
+from planner.runs.parallel_calls import Outcome
 from planner.runs.run_figures import Row
 from planner.studies.curie23 import Curie23Study
-from planner.studies.curie23_site import CALIBRATIONS, FIRST_DAY, SCENARIOS
+from planner.studies.curie23_setup import CALIBRATIONS, FIRST_DAY, SCENARIOS
 from planner.studies.report import StudyReport
 from tests.factories import day_summary
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-from planner.inputs.slurm.document import DocumentAnswer
+from planner.inputs.slurm.json_document import DocumentAnswer
 
 Dialect = Literal["22.05", "24.11", "26.05"]
 DIALECTS: tuple[Dialect, ...] = ("22.05", "24.11", "26.05")

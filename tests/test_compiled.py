@@ -17,7 +17,7 @@ import pytest
 
 from planner import places
 from planner.compiled import is_missing, kernel, part
-from planner.compiled.kept import _SealedFiles
+from planner.compiled.code_cache import _SealedFiles
 
 
 def test_a_change_beside_a_kernel_changes_its_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -197,7 +197,7 @@ def test_a_full_disk_costs_the_keeping_only(tmp_path: Path, monkeypatch: pytest.
     places.kept_folder.cache_clear()
     made = kernel(both)
     places.kept_folder.cache_clear()
-    monkeypatch.setattr("planner.compiled.kept._sealed", full)
+    monkeypatch.setattr("planner.compiled.code_cache._sealed", full)
     assert made(np.arange(5), 3) == 9
     assert not list(tmp_path.rglob("*.nb*"))
 

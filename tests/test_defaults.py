@@ -10,7 +10,7 @@ import pytest
 
 from planner import defaults
 from planner.cli import compare, main, run_days
-from planner.cp.default_search import default_search
+from planner.cp.cp_method import default_search
 from planner.methods import METHODS, Params
 from planner.studies.curie23 import Curie23Study
 from planner.units import parse_duration

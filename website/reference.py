@@ -172,7 +172,7 @@ def json_keys() -> str:
     from planner import __version__
     from planner.domain.day_summary import FORMAT
     from planner.inputs import learned_power
-    from planner.store.results import schemas
+    from planner.store.read_json import schemas
 
     head = f"""\
 # JSON keys

@@ -28,12 +28,12 @@ from planner.runs.asked import (
 )
 from planner.runs.book_sources import book_asked
 from planner.runs.compare import compare_runs
-from planner.runs.fanout import TaskEngine
 from planner.runs.one_day import plan_from
-from planner.runs.replays import AskedReplay, replays
+from planner.runs.parallel_calls import TaskEngine
 from planner.runs.report import Range, days_range, month_range, report_on, reported_scenario, require_asked, zone_of
-from planner.runs.rolling import run_days
-from planner.runs.whole_run import whole_run
+from planner.runs.run_bound import whole_run
+from planner.runs.run_days import run_days
+from planner.runs.simulate_request import AskedReplay, replays
 from planner.scenario.schema import Scenario
 
 Told = Callable[[str], None]
@@ -137,7 +137,7 @@ def now(
     done = plan_from(chosen, _watched(params, on_progress), asked, Path(out) / chosen.name)
     if not apply:
         return DayResult.of(done)
-    from planner.slurm.applied import apply_plan, forget_after
+    from planner.slurm.apply import apply_plan, forget_after
 
     became = apply_plan(done.folder, yes=True)
     forget_after(done.folder, chosen.slurm.keep_days, became)

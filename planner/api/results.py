@@ -8,15 +8,15 @@ from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from planner.api.steps import Frames, read_day
+from planner.api.frames import Frames, read_day
 from planner.domain.day_summary import DaySummary
 from planner.pages.markup import el
 from planner.runs.compare import Comparison
 from planner.runs.one_day import DoneDay
-from planner.runs.replays import Replays
 from planner.runs.report import DoneReport
-from planner.runs.whole_run import WholeRun
-from planner.slurm.applied import Applied, told_changes
+from planner.runs.run_bound import WholeRun
+from planner.runs.simulate_request import Replays
+from planner.slurm.apply import Applied, told_changes
 from planner.store.cost_files import report_tables
 
 if TYPE_CHECKING:

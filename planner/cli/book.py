@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from planner.cli import day
+from planner.cli import day, options
 from planner.cli.terminal import say
 
 
@@ -16,19 +16,19 @@ def book(
     date: Annotated[
         str, typer.Option("--day", metavar="YYYY-MM-DD", help="The day to book, or yesterday; it must be over.")
     ],
-    scenario: day.ScenarioOption = None,
+    scenario: options.ScenarioOption = None,
     sacct: Annotated[
         Path | None, typer.Option(metavar="FILE", help="What sacct wrote of the day, --json or -P; default: ask Slurm.")
     ] = None,
     table: Annotated[
         Path | None, typer.Option(metavar="FILE", help="A snapshot table with what ran, in place of Slurm's accounts.")
     ] = None,
-    out: day.OutOption = Path("reports"),
-    settings: day.SettingsOption = None,
-    also: day.AlsoOption = None,
-    rebook: day.RebookOption = False,
+    out: options.OutOption = Path("reports"),
+    settings: options.SettingsOption = None,
+    also: options.AlsoOption = None,
+    rebook: options.RebookOption = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
-    quiet: day.QuietOption = False,
+    quiet: options.QuietOption = False,
 ) -> None:
     """Settle a day as it happened: real starts, ends and nodes, and measured energy where there is any.
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from planner.cli.day import DayOption, FreshOption, JobsOption, OutOption, ScenarioOption, SettingsOption
+from planner.cli.options import DayOption, FreshOption, JobsOption, OutOption, ScenarioOption, SettingsOption
 from planner.cli.terminal import say, say_json
 from planner.errors import AuditError
 from planner.printable import printable

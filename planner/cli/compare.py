@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from planner import defaults
-from planner.cli import day, tab_key
+from planner.cli import options, tab_key
 from planner.cli.terminal import DayBar, listed, say, say_json
 from planner.errors import InputError
 from planner.limits import WORKERS
@@ -109,9 +109,9 @@ def compare(
         list[str],
         typer.Argument(metavar="SCENARIO...", help="Names or files of scenarios.", autocompletion=tab_key.scenarios),
     ],
-    date: day.DayOption = None,
-    first: day.FirstOption = None,
-    last: day.LastOption = None,
+    date: options.DayOption = None,
+    first: options.FirstOption = None,
+    last: options.LastOption = None,
     method: Annotated[
         list[str] | None,
         typer.Option(
@@ -163,26 +163,26 @@ def compare(
             metavar="EUR", min=0, help="What the other scenarios cost to have: after how many years it has paid."
         ),
     ] = None,
-    time_limit: day.TimeLimitOption = day.TIME_LIMIT,
-    seed: day.SeedOption = None,
-    jobs: day.JobsOption = None,
+    time_limit: options.TimeLimitOption = options.TIME_LIMIT,
+    seed: options.SeedOption = None,
+    jobs: options.JobsOption = None,
     out: Annotated[Path, typer.Option(metavar="DIR", help="Where results go, below OUT/compare.")] = Path("reports"),
-    settings: day.SettingsOption = None,
-    engine: day.EngineOption = None,
-    iterations: day.IterationsOption = None,
-    bound_time: day.BoundTimeOption = "0",
+    settings: options.SettingsOption = None,
+    engine: options.EngineOption = None,
+    iterations: options.IterationsOption = None,
+    bound_time: options.BoundTimeOption = "0",
     processes: ProcessesOption = 0,
     backend: BackendOption = "processes",
     address: AddressOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
-    quiet: day.NoRemarksOption = False,
+    quiet: options.NoRemarksOption = False,
 ) -> None:
     """Plan the same days in several scenarios, by one or more methods, and set the results beside EASY.
 
     Example: plan compare air-summer hybrid-summer air-winter hybrid-winter --from 2024-06-01 --to 2024-06-07
     """
     first, last = _days(date, first, last)
-    limit_s, bound_s = day.solve_time(time_limit, "--time-limit"), day.solve_time(bound_time, "--bound-time")
+    limit_s, bound_s = options.solve_time(time_limit, "--time-limit"), options.solve_time(bound_time, "--bound-time")
 
     methods = listed(method, defaults.METHOD)
     methods = [] if methods == ["none"] else methods
@@ -191,7 +191,7 @@ def compare(
     from_day, to_day = parse_day(first, opened[0].zone), parse_day(last, opened[0].zone)
 
     from planner.runs.compare import compare_runs
-    from planner.runs.fanout import TaskEngine
+    from planner.runs.parallel_calls import TaskEngine
 
     how = params_of(
         opened[0],
@@ -377,7 +377,7 @@ def _cut(text: str, width: int = 14) -> str:
 
 def _days(date: str | None, first: str | None, last: str | None) -> tuple[str, str]:
     """The first and the last day as they were written, each one that can be a day."""
-    day.require_days(date, first, last)
+    options.require_days(date, first, last)
     if date is not None and first is None and last is None:
         return date, date
     if date is None and first is not None and last is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 
-from planner.cli.day import QuietOption
+from planner.cli.options import QuietOption
 from planner.cli.terminal import say
 from planner.first_run import TOLD
 from planner.units import clock
@@ -21,7 +21,7 @@ def compile_kernels(quiet: QuietOption = False) -> None:
         say("compiling machine code for this computer: about two minutes on two cores", err=True)
     began = time.monotonic()
 
-    from planner.runs.kernels import compile_all, kernels, missing
+    from planner.runs.compile_all import compile_all, kernels, missing
 
     due = len(missing())
     compile_all()

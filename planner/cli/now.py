@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from planner.cli import day
+from planner.cli import day, options
 from planner.cli.terminal import say
 from planner.errors import InputError, PlannerError
 from planner.runs.asked import asked_now, params_of
@@ -27,24 +27,24 @@ HoursOption = Annotated[
 def now(
     context: typer.Context,
     at: AtOption = None,
-    snapshot: day.SnapshotOption = None,
-    nodes: day.NodesOption = None,
+    snapshot: options.SnapshotOption = None,
+    nodes: options.NodesOption = None,
     hours: HoursOption = 24.0,
-    scenario: day.ScenarioOption = None,
-    method: day.MethodOption = None,
-    time_limit: day.TimeLimitOption = day.TIME_LIMIT,
-    seed: day.SeedOption = None,
-    jobs: day.JobsOption = None,
-    out: day.OutOption = Path("reports"),
-    settings: day.SettingsOption = None,
-    also: day.AlsoOption = None,
-    workers: day.WorkersOption = 0,
-    engine: day.EngineOption = None,
-    iterations: day.IterationsOption = None,
-    bound_time: day.BoundTimeOption = day.BOUND_TIME,
-    rebook: day.RebookOption = False,
+    scenario: options.ScenarioOption = None,
+    method: options.MethodOption = None,
+    time_limit: options.TimeLimitOption = options.TIME_LIMIT,
+    seed: options.SeedOption = None,
+    jobs: options.JobsOption = None,
+    out: options.OutOption = Path("reports"),
+    settings: options.SettingsOption = None,
+    also: options.AlsoOption = None,
+    workers: options.WorkersOption = 0,
+    engine: options.EngineOption = None,
+    iterations: options.IterationsOption = None,
+    bound_time: options.BoundTimeOption = options.BOUND_TIME,
+    rebook: options.RebookOption = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
-    quiet: day.QuietOption = False,
+    quiet: options.QuietOption = False,
     brief: Annotated[bool, typer.Option("--brief", help="With --apply: one line, for a log.")] = False,
     metrics_file: Annotated[
         Path | None,
@@ -111,7 +111,7 @@ def _planned(
         return 0
 
     from planner.cli.slurm import NOT_AS_WANTED, applied, not_taken
-    from planner.slurm.applied import forget_after
+    from planner.slurm.apply import forget_after
 
     became = applied(done.folder, yes=True, as_json=as_json, quiet=quiet, also={"plan": done.summary.as_dict()})
     forget_after(done.folder, chosen.slurm.keep_days, became)

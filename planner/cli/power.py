@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from planner.cli.day import QuietOption, ScenarioOption, SettingsOption
+from planner.cli.options import QuietOption, ScenarioOption, SettingsOption
 from planner.cli.terminal import say, say_json
 from planner.errors import InputError
 from planner.limits import RUN_DAYS, W_PER_CORE

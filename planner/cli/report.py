@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from planner.cli import tab_key
-from planner.cli.day import FirstOption, LastOption, QuietOption, require_days
+from planner.cli.options import FirstOption, LastOption, QuietOption, require_days
 from planner.cli.terminal import say, say_json
 from planner.errors import InputError
 from planner.printable import printable
 from planner.runs.asked import parse_day
 
 if TYPE_CHECKING:
-    from planner.store.cost_files import CostReport, PlannedAgainstReal, PlannedLine
-    from planner.store.planned_to_real import Split
+    from planner.store.cost_files import CostReport
+    from planner.store.planned_to_real import PlannedAgainstReal, PlannedLine, Split
 
 SKIPPED = 7
 """Exit code when a folder was skipped; everything else is reported."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from planner.cli import day, tab_key
+from planner.cli import day, options, tab_key
 from planner.cli.terminal import say, say_json
 from planner.runs.asked import parse_day
 from planner.units import clock, distance
@@ -38,29 +38,29 @@ def run_range(
     first: FromOption,
     last: ToOption,
     until_empty: UntilEmptyOption = False,
-    scenario: day.ScenarioOption = None,
-    method: day.MethodOption = None,
-    time_limit: day.TimeLimitOption = day.TIME_LIMIT,
-    seed: day.SeedOption = None,
-    jobs: day.JobsOption = None,
-    out: day.OutOption = Path("reports"),
-    settings: day.SettingsOption = None,
-    also: day.AlsoOption = None,
-    workers: day.WorkersOption = 0,
-    engine: day.EngineOption = None,
-    iterations: day.IterationsOption = None,
-    fresh: day.FreshOption = False,
-    bound_time: day.BoundTimeOption = day.BOUND_TIME,
+    scenario: options.ScenarioOption = None,
+    method: options.MethodOption = None,
+    time_limit: options.TimeLimitOption = options.TIME_LIMIT,
+    seed: options.SeedOption = None,
+    jobs: options.JobsOption = None,
+    out: options.OutOption = Path("reports"),
+    settings: options.SettingsOption = None,
+    also: options.AlsoOption = None,
+    workers: options.WorkersOption = 0,
+    engine: options.EngineOption = None,
+    iterations: options.IterationsOption = None,
+    fresh: options.FreshOption = False,
+    bound_time: options.BoundTimeOption = options.BOUND_TIME,
     run_bound_time: Annotated[
         str,
         typer.Option(
             metavar="TIME", help="Time for the bound of the whole run; 0, or no bound of the days, leaves it out."
         ),
-    ] = day.RUN_BOUND_TIME,
-    rebook: day.RebookOption = False,
+    ] = options.RUN_BOUND_TIME,
+    rebook: options.RebookOption = False,
     page: Annotated[bool, typer.Option(help="Whether every day gets a report.html; without, days are quicker.")] = True,
     as_json: Annotated[bool, typer.Option("--json", help="Print the summaries as JSON.")] = False,
-    quiet: day.QuietOption = False,
+    quiet: options.QuietOption = False,
 ) -> None:
     """Plan day after day: running work stays on its nodes, deferred jobs stay in the queue.
 
@@ -69,14 +69,14 @@ def run_range(
 
     Example: plan run --from 2024-06-01 --to 2024-06-07 --scenario air-summer
     """
-    day.require_days(first, last)
-    run_bound_s = day.solve_time(run_bound_time, "--run-bound-time")
+    options.require_days(first, last)
+    run_bound_s = options.solve_time(run_bound_time, "--run-bound-time")
     chosen, params = day.opened(context)
     from_day, to_day = (parse_day(text, chosen.zone) for text in (first, last))
 
     from planner.cli.terminal import Progress
-    from planner.runs.rolling import run_days
-    from planner.runs.whole_run import whole_run
+    from planner.runs.run_bound import whole_run
+    from planner.runs.run_days import run_days
 
     folder = out / chosen.name
     summaries: list[DaySummary] = []

@@ -10,7 +10,7 @@ import typer
 
 from planner import defaults
 from planner.cli import tab_key
-from planner.cli.day import NoRemarksOption, SettingsOption, require_days, solve_time
+from planner.cli.options import NoRemarksOption, SettingsOption, require_days, solve_time
 from planner.cli.terminal import ReplayBar, listed, say, say_json
 from planner.errors import InputError
 from planner.limits import PROCESSORS, SEED
@@ -124,7 +124,7 @@ def simulate(
     partitions = numbers_of(partition, "--partition")
 
     from planner.metrics.outcome import TRIMMING
-    from planner.runs.replays import AskedReplay, replays
+    from planner.runs.simulate_request import AskedReplay, replays
 
     asked = AskedReplay(
         jobs,

@@ -14,7 +14,7 @@ from planner.cli.terminal import say, say_json
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from planner.slurm.applied import Applied
+    from planner.slurm.apply import Applied
     from planner.slurm.changes import ChangeOutcome, Proposal
     from planner.slurm.journal import Change
 
@@ -30,7 +30,7 @@ def report(
     also: Mapping[str, Any] | None = None,
 ) -> None:
     """Say what would be changed, or what was; ``outcomes`` None: a dry run."""
-    from planner.slurm.applied import told_changes
+    from planner.slurm.apply import told_changes
 
     if as_json:
         say_json({**(also or {}), **told_changes(proposal, outcomes)})
@@ -160,7 +160,7 @@ def applied(
 
     ``quiet``: say only what Slurm has not taken, in one line; JSON that is asked for is printed all the same.
     """
-    from planner.slurm.applied import apply_plan
+    from planner.slurm.apply import apply_plan
 
     became = apply_plan(folder, yes=yes)
     for remark in () if quiet else became.remarks:
@@ -180,10 +180,11 @@ def undo(folder: PlanArgument, yes: YesOption = False, as_json: JsonOption = Fal
 
     Jobs get the begin time that they had before the first of ours. What somebody else has changed since stays.
     """
-    from planner.slurm.apply import carry_out, plan_undo
     from planner.slurm.commands import Slurm
+    from planner.slurm.journal import journal_of
+    from planner.slurm.send import carry_out, plan_undo
     from planner.slurm.snapshot import queue_now
-    from planner.slurm.wanted import journal_of, read_wanted
+    from planner.slurm.wanted import read_wanted
 
     slurm, journal = Slurm(), journal_of(folder)
     proposal = plan_undo(queue_now(slurm), read_wanted(folder), journal)
@@ -195,10 +196,9 @@ def undo(folder: PlanArgument, yes: YesOption = False, as_json: JsonOption = Fal
 @app.command("verify")
 def verify(folder: PlanArgument, as_json: JsonOption = False) -> None:
     """Compare Slurm's queue with the begin times that were set; exit code 9 where it differs."""
-    from planner.slurm.apply import differences, from_journal, queue_with_gone
     from planner.slurm.commands import Slurm
-    from planner.slurm.journal import read_ours
-    from planner.slurm.wanted import journal_of
+    from planner.slurm.journal import journal_of, read_ours
+    from planner.slurm.verify import differences, from_journal, queue_with_gone
 
     expected, now_unix = from_journal(read_ours(journal_of(folder))), int(time.time())
     found = differences(expected, queue_with_gone(Slurm(), expected, now_unix), now_unix)

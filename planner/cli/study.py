@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from planner.cli.day import NoRemarksOption, solve_time
+from planner.cli.options import NoRemarksOption, solve_time
 from planner.cli.simulate import table_text
 from planner.cli.terminal import TaskBar, say, say_json
 from planner.errors import InputError

@@ -20,7 +20,7 @@ from planner.units import clock, distance, is_share
 if TYPE_CHECKING:
     from planner.domain.result import Trial
     from planner.methods import Params
-    from planner.runs.day_count import Pace
+    from planner.runs.progress import Pace
 
 
 SOON_S = 1.0

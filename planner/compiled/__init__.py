@@ -47,7 +47,7 @@ def is_missing(function: Callable[..., Any]) -> bool:
     """Whether machine code of a kernel could be kept from an earlier run, and is not."""
     folder = _folder(function)
     try:
-        from planner.compiled.kept import is_kept
+        from planner.compiled.code_cache import is_kept
     except ImportError:  # with this numba nothing is kept
         return False
     return folder is not None and not is_kept(function, folder)
@@ -89,7 +89,7 @@ def _keep(made: Any, function: Callable[..., Any], folder: Path) -> None:
     before = config.CACHE_DIR
     config.CACHE_DIR = str(folder)
     try:
-        from planner.compiled.kept import KeptCode
+        from planner.compiled.code_cache import KeptCode
 
         made._cache = KeptCode(function, folder)
     except (ImportError, AttributeError, TypeError, RuntimeError, OSError):

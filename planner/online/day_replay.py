@@ -24,7 +24,7 @@ from planner.online.holding import NO_HOLDING, Holding
 from planner.online.initial_state import Past
 from planner.online.outages import UNTIL_FURTHER_NOTICE, Outages
 from planner.online.policies import Policy
-from planner.online.predictor import Predictor
+from planner.online.predictor_protocol import Predictor
 from planner.online.replay import Replay, replay
 
 EASY = Policy("easy")

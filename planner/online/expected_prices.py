@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
 from planner.domain.columns import Floats, Ints
-from planner.domain.problem import Problem
-from planner.domain.trace import Trace
 from planner.limits import DAY_S
-from planner.units import MILLI, SECONDS_PER_HOUR
 
 Flags = np.ndarray[tuple[int], np.dtype[np.bool_]]
 
-FOREVER_S = 10**12
-"""The price after the last known hour holds until then [s]."""
 
 QUARTER_S = 900
 QUARTERS_PER_DAY = DAY_S // QUARTER_S
@@ -29,62 +24,6 @@ DAYS_BEFORE = 21
 WORKING_DAYS = 5
 EPOCH_WEEKDAY = 3
 """1 January 1970 was a Thursday."""
-
-WAITING_CORE_HOURS = 2.5
-"""What an hour of waiting counts for under the local objective of profit: the energy of so many core-hours."""
-
-
-@dataclass(frozen=True, eq=False)
-class ProfitTerms:
-    """What the local objective of profit needs to know besides the jobs and the machine.
-
-    Attributes
-    ----------
-    price_s, price_eur_per_kwh
-        Moments at which the price of energy changes [s of the trace], and the prices between them.
-    eur_per_waiting_hour
-        What an hour of waiting of one job counts for.
-    eur_per_width_hour
-        What a width of one earns in an hour.
-    ahead_s
-        How far ahead earnings count [s].
-    """
-
-    price_s: Ints = field(default_factory=lambda: np.zeros(1, dtype=np.int64))
-    price_eur_per_kwh: Floats = field(default_factory=lambda: np.zeros(0))
-    eur_per_waiting_hour: float = 0.0
-    eur_per_width_hour: float = 0.0
-    ahead_s: int = DAY_S
-
-    @classmethod
-    def of(cls, problem: Problem, trace: Trace) -> ProfitTerms:
-        """What follows from the prices of a stretch of time and the jobs of a trace.
-
-        Prices are those of a kWh with its carbon, without cooling, which makes all hours dearer by nearly the same
-        part. The last price is the mean of all.
-        """
-        columns = problem.segment_columns
-        price = columns.full_price_eur_per_kwh
-        origin = 0 if trace.origin_unix is None else trace.origin_unix
-        edges = columns.edges_s + (problem.horizon.start_unix - origin)
-        price = np.append(price, float(np.average(price, weights=columns.length_s)))
-        cores = float(trace.processors_of.sum())
-        kw_per_core = float(trace.power_mw.sum()) / MILLI**2 / cores if cores else 0.0
-        return cls(
-            price_s=np.append(edges, FOREVER_S),
-            price_eur_per_kwh=price,
-            eur_per_waiting_hour=WAITING_CORE_HOURS * kw_per_core * float(price.mean()),
-            eur_per_width_hour=problem.rates.full_node_eur_per_core_hour(problem.cluster) / trace.machine.scale,
-        )
-
-    @property
-    def eur_per_kw(self) -> Floats:
-        """What a kW costs from the first moment until each change of price [EUR]."""
-        stretches_h = np.diff(self.price_s) / SECONDS_PER_HOUR
-        return np.concatenate([np.zeros(1), np.cumsum(self.price_eur_per_kwh * stretches_h)])
-
-
-NO_PROFIT = ProfitTerms()
 
 
 @dataclass(frozen=True, eq=False)

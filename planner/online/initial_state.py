@@ -11,9 +11,8 @@ from planner.domain.columns import Floats, Ints, distinct_rows
 from planner.domain.plan import most_cells
 from planner.domain.trace import Trace
 from planner.errors import InputError
-from planner.online.expected_prices import NO_PROFIT, ProfitTerms
 from planner.online.kernel.state import Records, State
-from planner.online.objectives import FORMS
+from planner.online.objectives import FORMS, NO_PROFIT, ProfitTerms
 from planner.online.outages import NO_OUTAGES, Outages
 from planner.online.policies import KINDS, PLANNING, SIMPLE, Policy
 from planner.online.search_options import USUAL_SEARCH, QueueSearch

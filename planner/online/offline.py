@@ -80,9 +80,9 @@ def improve_schedule(
     on_steps: OnSteps | None = None,
 ) -> OfflineSchedule:
     """Improve a schedule of a whole trace; the result is never worse than the schedule."""
-    from planner.online.kernel.moments import moments_of
+    from planner.online.kernel.offline_moments import moments_of
     from planner.online.kernel.offline_steps import improve, total_cost
-    from planner.online.kernel.window import WindowJobs, empty_window
+    from planner.online.kernel.offline_window import WindowJobs, empty_window
 
     require_pool(trace)
     start = start_s.copy()

@@ -13,7 +13,7 @@ from planner.online.stepped_replay import Schedule, SteppedReplay, columns_of
 from planner.online.stretches import OnProgress
 
 if TYPE_CHECKING:
-    from planner.online.predictor import Predictor
+    from planner.online.predictor_protocol import Predictor
 
 
 class TaughtReplay(SteppedReplay):

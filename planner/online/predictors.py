@@ -9,7 +9,7 @@ from itertools import product
 
 from planner.domain.trace import Trace
 from planner.errors import InputError
-from planner.online.predictor import Predictor
+from planner.online.predictor_protocol import Predictor
 
 
 class _Silent:

@@ -17,13 +17,14 @@ from planner.domain.waiting_queue import QueueSolver
 from planner.errors import InputError
 from planner.first_run import tell_if_missing
 from planner.online.estimates import RealEstimates
-from planner.online.expected_prices import NO_PROFIT, EnergyCosts, ProfitTerms
+from planner.online.expected_prices import EnergyCosts
 from planner.online.holding import NO_HOLDING, Holding, HoldingReplay
 from planner.online.initial_state import Past, initial_state
 from planner.online.like_nodes import with_like_nodes
+from planner.online.objectives import NO_PROFIT, ProfitTerms
 from planner.online.outages import NO_OUTAGES, UNTIL_FURTHER_NOTICE, LostRun, Outages
 from planner.online.policies import SIMPLE, Policy
-from planner.online.predictor import Predictor
+from planner.online.predictor_protocol import Predictor
 from planner.online.search_options import USUAL_SEARCH, EngineCounts, QueueSearch
 from planner.online.stepped_replay import require_ticks, seconds_of, ticks_of, trace_in_ticks
 from planner.online.stretches import FixedReplay, OnProgress, Playing, play, require_started
@@ -188,7 +189,8 @@ def replay(
     on_progress
         Hears of progress now and then.
     """
-    from planner.online.engine_rounds import DispatchRounds, EngineRounds
+    from planner.online.dispatch_rounds import DispatchRounds
+    from planner.online.engine_rounds import EngineRounds
     from planner.online.kernel import clock, steps
     from planner.online.planned_rounds import PlannedRounds
     from planner.online.predictor_loop import TaughtReplay

@@ -21,9 +21,8 @@ from planner.pages.markup import (
     signed_percent,
     unit,
 )
-from planner.store.cost_files import PlannedAgainstReal, PlannedLine
 from planner.store.costs import SITE, WHERE_USED
-from planner.store.planned_to_real import CAUSES, MONEY, Split, SplitLine
+from planner.store.planned_to_real import CAUSES, MONEY, PlannedAgainstReal, PlannedLine, Split, SplitLine
 
 
 def mark(*, booked: bool) -> Html:

@@ -23,8 +23,9 @@ from planner.pages.markup import (
     plain,
     unit,
 )
-from planner.store.cost_files import CostReport, planned_name, report_rows
+from planner.store.cost_files import CostReport, report_rows
 from planner.store.costs import QUANTITIES, WHERE_USED, CostDay, Sums
+from planner.store.planned_to_real import planned_name
 
 ROWS = 1000
 """Lines on the page; all are in the CSV."""

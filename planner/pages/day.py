@@ -28,8 +28,8 @@ from planner.pages.markup import (
     wait,
 )
 from planner.store.provenance import CHECKED, RUN
+from planner.store.read_json import cluster_of
 from planner.store.read_tables import waits_of
-from planner.store.results import cluster_of
 from planner.store.write_tables import Table
 from planner.units import clock
 

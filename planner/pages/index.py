@@ -14,7 +14,7 @@ from planner.errors import FileFormatError, OutputError
 from planner.pages.booked import mark
 from planner.pages.markup import Column, Html, Part, counted, document, el, gap_distance, grid, money, percent, plain
 from planner.store.folder import alone_in, put
-from planner.store.results import read_summary
+from planner.store.read_json import read_summary
 from planner.store.write_tables import encoded
 from planner.units import is_share
 

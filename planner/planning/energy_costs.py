@@ -22,7 +22,8 @@ from planner.inputs.weather.read import weather_of
 from planner.inputs.weather.solar import solar_of
 from planner.inputs.weather.wet_bulb import wet_bulb_of
 from planner.limits import DAY_S
-from planner.online.expected_prices import DAYS_BEFORE, DAYS_LIKE_IT, QUARTER_S, EnergyCosts, ProfitTerms
+from planner.online.expected_prices import DAYS_BEFORE, DAYS_LIKE_IT, QUARTER_S, EnergyCosts
+from planner.online.objectives import ProfitTerms
 from planner.scenario.schema import Scenario
 from planner.scenario.solar_battery import FileSolar
 from planner.scenario.tariff import HourlyTariff

@@ -28,9 +28,9 @@ from planner.inputs.build import Day, frame
 from planner.limits import DAY_S
 from planner.online.day_replay import easy_plan
 from planner.planning.baselines import waits_of
-from planner.planning.lateness import wait_prices, waiting_price
-from planner.planning.published_ahead import with_days_ahead
+from planner.planning.lookahead_days import with_days_ahead
 from planner.planning.regime import regime_of
+from planner.planning.waiting_price import wait_prices, waiting_price
 from planner.units import SECONDS_PER_HOUR, rounded
 
 MOST_DAYS, FEW_DAYS = 7, 2

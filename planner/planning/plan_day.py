@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
@@ -25,15 +25,15 @@ from planner.domain.problem import Problem, executed
 from planner.domain.result import MaxRuntime, Promises, Result
 from planner.errors import AuditError
 from planner.inputs.build import Day
-from planner.methods import HASTENED, LOOKING_AHEAD, RULES, Params, method_named
+from planner.methods import HASTENED, LOOKING_AHEAD, Params, method_named
 from planner.online.holding import Holding
 from planner.planning.baselines import Baselines, baselines_of
 from planner.planning.carbon_goal import Limited, WholeRuns, goodness, limited_bound, weighed, within_limit
+from planner.planning.compile_first import make_ready
 from planner.planning.how_to_hold import holding_of_day
+from planner.planning.lookahead_days import after_the_day, sooner_paid, whole_runs
 from planner.planning.outlook import ahead_summary, best_of
-from planner.planning.published_ahead import after_the_day, sooner_paid, whole_runs
-from planner.planning.ready import make_ready
-from planner.planning.why_waiting import Waiting, why_late
+from planner.planning.why_waiting import deferrals_of, why_late
 from planner.search.decode import decode_after
 
 BOUND_TOLERANCE = 5e-4
@@ -133,7 +133,7 @@ def plan_day(day: Day, params: Params) -> PlannedDay:
             raise
     ledger = settle(happened, result.plan) if is_real else result.ledger
     require_bills(happened, ledger)
-    deferrals = (*_deferred(day, result, later), *day.rejected, *day.withdrawn)
+    deferrals = (*deferrals_of(day, result, later), *day.rejected, *day.withdrawn)
     _require_all_told(day, result, deferrals)
     day = replace(day, problem=with_promises(day.problem, result.holds))
     promises = promises_of(day.problem, result.plan, later, reason=why_late(result.method))
@@ -249,7 +249,7 @@ def _hastened(problem: Problem, result: Result, params: Params) -> Result:
     """
     if not (result.plan.is_placed | ~may_begin(problem)).all():
         return result
-    from planner.search.sooner import sooner
+    from planner.search.shorter_waits import sooner
 
     steps = round(SOONER_SHARE * (params.iterations or ITERATIONS))
     stop = MaxRuntime(SOONER_TIME_SHARE * params.time_limit_s)
@@ -260,7 +260,7 @@ def _carried_out(
     day: Day, params: Params, *, bound_time_s: float, on_bound: Callable[[float], None] | None
 ) -> PlannedDay:
     """The day as the scheduler carries it out with real runtimes, and with jobs held for cheaper hours."""
-    from planner.online.look_ahead import carry_out
+    from planner.online.hold_day import carry_out
 
     happened = executed(day.problem)
     holding = _holding_of(day, day.problem)
@@ -269,7 +269,7 @@ def _carried_out(
     require_bills(happened, result.ledger)
     bound = _bound(happened, bound_time_s, on_bound, threading.Event())
     day = replace(day, problem=with_promises(day.problem, result.holds))
-    deferrals = (*_deferred(day, result, {}), *day.rejected, *day.withdrawn)
+    deferrals = (*deferrals_of(day, result, {}), *day.rejected, *day.withdrawn)
     _require_all_told(day, result, deferrals)
     promises = promises_of(day.problem, result.plan, reason=why_late(result.method))
     return PlannedDay(day, result, happened, result.ledger, deferrals, bound, bound, promises)
@@ -346,47 +346,3 @@ def _require_all_told(day: Day, result: Result, deferrals: tuple[tuple[Job, Defe
     known = sorted([*(job.id for job in day.problem.jobs), *others])
     if told != known:
         raise AuditError(f"of {len(known)} jobs known to {day.problem.horizon.day}, {len(told)} are accounted for")
-
-
-def _deferred(day: Day, result: Result, later: Mapping[str, int]) -> list[tuple[Job, Deferral]]:
-    problem, before, ahead = day.problem, day.situation.times_deferred, day.ahead or day.problem
-    until = (
-        "today" if day.ahead is None else f"until {ahead.horizon.to_datetime(ahead.horizon.length_s):%Y-%m-%d %H:%M}"
-    )
-    late = problem.columns.latest_start_s < problem.horizon.length_s
-    waiting = Waiting(problem, result.plan, later, ahead.horizon.length_s, until)
-    deferred = []
-    for index in np.flatnonzero(~result.plan.is_placed):
-        job = problem.jobs[index]
-        asked = " and ".join(f"{group.count} x {_words(group.amounts)}" for group in job.units)
-        where = f" on {', '.join(job.classes)}" if job.classes else ""
-        asked += ", each with a node of its own," if job.exclusive else ""
-        reason = f"no room {until}{where} for {asked} during {job.planned_s / 3600:.2f} h"
-        if job.id in later:
-            reason = f"planned to start at {problem.horizon.to_datetime(later[job.id]).isoformat()}"
-        elif why := waiting.why(int(index)):
-            reason = why
-        elif result.status == "nothing":
-            reason = f"does not start {until}: the engine found no plan in time"
-        elif result.method in (*RULES, "easy"):
-            reason = f"its turn did not come {until} under the rule {result.method}"
-        elif result.method == "hold":
-            reason = f"does not start {until}: no room, or held for a cheaper hour"
-        elif result.method == "cp" and result.leaves_room:
-            reason = f"the engine did not start it {until}"
-        elif problem.defer == "free":
-            reason = f"not started {until}: another plan without it earns more, or there is no room"
-        begin_s = problem.horizon.to_s(job.release_unix)
-        is_held = begin_s >= problem.horizon.length_s
-        if is_held and job.id not in later:
-            reason = f"may not begin before {problem.horizon.to_datetime(begin_s).isoformat()}"
-        if late[index]:
-            reason += "; misses its deadline"
-        # A day on which it may not begin is none that deferred it.
-        times = before.get(job.id, 0) + (not is_held)
-        deferred.append((job, Deferral(job.id, "deferred", reason, times, later.get(job.id))))
-    return deferred
-
-
-def _words(amounts: tuple[tuple[str, float], ...]) -> str:
-    return ", ".join(f"{amount:g} {name}" for name, amount in amounts)

@@ -137,7 +137,7 @@ def params_of(
 ) -> Params:
     """How days of a scenario are planned; without a method by the usual one, which differs from a moment on."""
     from planner.methods import Params, usual_method
-    from planner.store.write import require_formats
+    from planner.store.write_day import require_formats
 
     require_names(method, engine)
     require_formats(tuple(also))
@@ -224,8 +224,8 @@ def _of_slurm(scenario: Scenario, asked: PlanRequest, at: str | None) -> tuple[S
     if asked.snapshot is not None:
         raise InputError("jobs.source is slurm and --snapshot is a table; give a folder of `plan slurm snapshot`")
 
-    from planner.inputs.slurm.documents import read_saved
     from planner.inputs.slurm.read_site import SlurmSite
+    from planner.inputs.slurm.saved_folder import read_saved
 
     chosen = scenario.slurm
     if chosen.is_live:

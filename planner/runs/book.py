@@ -22,7 +22,7 @@ from planner.domain.situation import Situation
 from planner.errors import InputError
 from planner.inputs.books.booked_day import Happened, Known, booked_day, of_accounts, of_table, require_over
 from planner.inputs.build import Day
-from planner.inputs.slurm.accounting import Accounts
+from planner.inputs.slurm.sacct_json import Accounts
 from planner.pages.day import day_page
 from planner.pages.index import write_index
 from planner.planning.plan_day import PlannedDay
@@ -31,8 +31,8 @@ from planner.scenario.schema import Scenario
 from planner.store.folder import held
 from planner.store.last_plan import LastPlan, plan_before_books, with_last_plan
 from planner.store.provenance import changed, hashes, provenance, with_books
-from planner.store.results import read_run, read_summary
-from planner.store.write import tables_of, write_day
+from planner.store.read_json import read_run, read_summary
+from planner.store.write_day import tables_of, write_day
 from planner.store.write_tables import encoded
 from planner.text_files import csv_text, reading_once
 

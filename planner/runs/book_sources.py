@@ -11,12 +11,12 @@ from planner.domain.horizon import Horizon, zone_named
 from planner.domain.intake import Intake
 from planner.errors import FileFormatError, InputError, SlurmError
 from planner.inputs.books.booked_day import require_over
-from planner.inputs.slurm.accounting import read_accounting
-from planner.inputs.slurm.document import DocumentAnswer
-from planner.inputs.slurm.documents import read_saved
+from planner.inputs.slurm.json_document import DocumentAnswer
 from planner.inputs.slurm.machine import SlurmMachine, machine_of
 from planner.inputs.slurm.nodes import read_nodes
+from planner.inputs.slurm.sacct_json import read_accounting
 from planner.inputs.slurm.sacct_text import read_accounts
+from planner.inputs.slurm.saved_folder import read_saved
 from planner.runs.asked import open_scenario, parse_day
 from planner.runs.book import Books, book
 from planner.runs.one_day import DoneDay
@@ -24,8 +24,8 @@ from planner.scenario.schema import Scenario
 from planner.scenario.slurm import SlurmSection
 from planner.slurm.commands import Slurm
 from planner.slurm.snapshot import ask_nodes
-from planner.store.results import cluster_of, read_run
-from planner.store.write import require_formats
+from planner.store.read_json import cluster_of, read_run
+from planner.store.write_day import require_formats
 
 
 def book_asked(

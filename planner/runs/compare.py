@@ -30,9 +30,9 @@ from planner.runs.compare_answer import (
     with_payback,
 )
 from planner.runs.compare_rows import REPLAYED, SETTLED, RunFound, forecast_members, plan_run, policy_run
-from planner.runs.day_count import DayCount, Pace, Work, watched
-from planner.runs.fanout import RunTask, TaskEngine, run_calls
 from planner.runs.one_day import require_order
+from planner.runs.parallel_calls import RunTask, TaskEngine, run_calls
+from planner.runs.progress import DayCount, Pace, Work, watched
 from planner.runs.run_figures import Row
 from planner.scenario.schema import Scenario
 from planner.store.folder import held, put, remove, renewed

@@ -28,16 +28,16 @@ from planner.inputs.weather.read import weather_of
 from planner.metrics.measures import broken_promises, held_jobs, longest_hold
 from planner.online.audit_replay import require_sound
 from planner.online.estimates import estimate_named
-from planner.online.expected_prices import NO_PROFIT
 from planner.online.holding import NO_HOLDING
+from planner.online.objectives import NO_PROFIT
 from planner.online.policies import Policy
 from planner.online.replay import Replay, replay
 from planner.pages.figure_parts import column
 from planner.planning.energy_costs import profit_terms_of
 from planner.planning.how_to_hold import holding_of_trace
 from planner.runs.compare_answer import settled_under
-from planner.runs.day_count import UNCOUNTED, DayCount
-from planner.runs.fanout import Outcome, RunTask
+from planner.runs.parallel_calls import Outcome, RunTask
+from planner.runs.progress import UNCOUNTED, DayCount
 from planner.runs.replay_ledger import days_of_window
 from planner.runs.run_figures import TOTALS, Row, day_rows, run_row, sum_row
 from planner.runs.simulate import outcome_of

@@ -12,7 +12,8 @@ from planner.domain.day_summary import DaySummary
 from planner.domain.horizon import Horizon
 from planner.domain.intake import Intake
 from planner.domain.job import Job
-from planner.domain.situation import Situation, situation_conflicts
+from planner.domain.situation import Situation
+from planner.domain.situation_check import situation_conflicts
 from planner.errors import BookedError, InputError
 from planner.first_run import tell_if_missing
 from planner.inputs.build import build
@@ -23,18 +24,18 @@ from planner.machine.place import place_from
 from planner.methods import LOOKING_AHEAD, Params
 from planner.pages.day import day_page
 from planner.pages.index import write_index
+from planner.planning.compile_first import make_ready
 from planner.planning.outlook import with_time_ahead
 from planner.planning.plan_day import PlannedDay, plan_day
-from planner.planning.ready import make_ready
-from planner.planning.runtimes import with_estimates
+from planner.planning.runtime_estimates import with_estimates
 from planner.scenario.schema import Scenario
-from planner.slurm.journal import Ours, read_ours
-from planner.slurm.wanted import JOURNAL, rules_of
+from planner.slurm.allowed_holds import rules_of
+from planner.slurm.journal import JOURNAL, Ours, read_ours
 from planner.store.folder import held
 from planner.store.last_plan import LastPlan, last_plan_of, read_last_plan, situation_of, with_last_plan
 from planner.store.provenance import hashes, provenance, with_situation
-from planner.store.results import is_booked
-from planner.store.write import write_day
+from planner.store.read_json import is_booked
+from planner.store.write_day import write_day
 from planner.text_files import reading_once
 from planner.units import SECONDS_PER_HOUR
 

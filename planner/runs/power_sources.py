@@ -13,9 +13,9 @@ from planner.domain.horizon import Horizon, zone_named
 from planner.errors import InputError, OutputError, SlurmError
 from planner.inputs.books.finished import Finished, accounted_candidates, chosen, table_candidates
 from planner.inputs.learned_power import LearnedFile, learned_power_text
-from planner.inputs.slurm.accounting import Accounts, read_accounting
 from planner.inputs.slurm.job import SlurmJob
 from planner.inputs.slurm.machine import SlurmMachine
+from planner.inputs.slurm.sacct_json import Accounts, read_accounting
 from planner.inputs.slurm.sacct_text import holds_accounts, read_accounts
 from planner.places import is_folder
 from planner.power.learned import learned_from

@@ -20,9 +20,9 @@ from planner.scenario.load import load_scenario
 from planner.store.budgets import AccountBudget, budgets_of, period_start
 from planner.store.cost_files import FORMATS, CostReport, make_report, write_report
 from planner.store.costs import FOLDER, WAYS, By, CostDay, read_days
-from planner.store.results import read_run, read_summary
+from planner.store.read_json import read_run, read_summary
 from planner.store.statements import file_names, statements
-from planner.store.write import require_formats
+from planner.store.write_day import require_formats
 from planner.store.write_tables import encoded
 
 Range = tuple[dt.date | None, dt.date | None, str]

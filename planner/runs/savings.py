@@ -22,7 +22,7 @@ from planner.domain.ledger import Totals
 from planner.domain.pue_table import PueTable
 from planner.domain.waits import Waits
 from planner.errors import InputError
-from planner.inputs.books.month import RanMonth
+from planner.inputs.books.savings_month import RanMonth
 from planner.inputs.pue_csv import pue_table_text, read_cooling
 from planner.inputs.traces import Source, cluster_trace
 from planner.limits import MONTH_DAYS
@@ -34,7 +34,7 @@ from planner.online.replay import Replay, make_ready, replay
 from planner.pages.savings import savings_page
 from planner.places import full_path, shipped_folder
 from planner.planning.how_to_hold import holding_of_trace
-from planner.runs.clairvoyant import limit_beside
+from planner.runs.replay_bound import limit_beside
 from planner.runs.replay_ledger import as_they_ran, settle_window, sum_of_days
 from planner.runs.run_figures import Row
 from planner.runs.simulate import cpu_now_s, outcome_of

@@ -17,11 +17,10 @@ from planner.metrics.registry import MONEY, Metric, measure, metric_named
 from planner.online.audit_replay import require_sound
 from planner.online.drawn_deadlines import draw_deadlines
 from planner.online.estimates import Estimate, estimate_named
-from planner.online.expected_prices import NO_PROFIT
 from planner.online.holding import NO_HOLDING
 from planner.online.late_starts import LateTable, late_starts
 from planner.online.lower_bounds import BOUNDED, lower_bound
-from planner.online.objectives import Objective
+from planner.online.objectives import NO_PROFIT, Objective
 from planner.online.offline import OfflineSchedule, improve_schedule, make_search_ready, require_pool
 from planner.online.policies import Policy, policy_named
 from planner.online.replay import Replay, make_ready, replay

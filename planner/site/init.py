@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 
 from planner.errors import InputError, OutputError
-from planner.inputs.books.month import RanMonth
+from planner.inputs.books.savings_month import RanMonth
 from planner.inputs.jobs.table_writer import write_job_table
 from planner.inputs.pue_csv import pue_table_text, read_pue_table
 from planner.inputs.slurm.hostlist import compress

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from planner.inputs.slurm.job import SlurmJob
 from planner.slurm.journal import when
@@ -71,3 +73,18 @@ class ChangeRules:
 def _margin_s(job: SlurmJob) -> int:
     """How long before the last possible moment a hold of a job with a deadline ends [s]."""
     return max(SECONDS_PER_HOUR, (job.limit_s or 0) // 10)
+
+
+def rules_of(scenario: Mapping[str, Any]) -> ChangeRules:
+    """The rules by a scenario as run.json has it; plans of versions that knew no Slurm opt nobody in."""
+    opt_in = scenario.get("slurm", {}).get("opt_in", {})
+    delay_s = scenario.get("rules", {}).get("max_delay_s") or 0
+    every_s = scenario.get("hold", {}).get("every_s") or 0
+    return ChangeRules(
+        OptIn(
+            frozenset(opt_in.get("partitions", ())),
+            frozenset(opt_in.get("qos", ())),
+            frozenset(opt_in.get("comment", ())),
+        ),
+        furthest_s=delay_s + every_s,
+    )

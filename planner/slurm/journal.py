@@ -25,13 +25,15 @@ from typing import Any, BinaryIO
 
 from planner.domain.job import Promise
 from planner.domain.result import Hold
-from planner.errors import FileFormatError, OutputError
+from planner.errors import FileFormatError, InputError, OutputError
 from planner.inputs.slurm.job import SlurmJob
 from planner.limits import DAY_S
-from planner.places import is_there
+from planner.places import full_path, is_there
 from planner.store.folder import PRIVATE, flush, put
 from planner.text_files import open_text
 
+JOURNAL = "slurm-journal.jsonl"
+"""Name of the journal, which stands beside the days of a site."""
 LONGEST_LINE = 1 << 20
 """Bytes; no line of a journal is as long."""
 KEPT_DAYS = 35
@@ -316,3 +318,15 @@ def when(unix: int | None) -> str:
         return datetime.fromtimestamp(unix, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     except (OverflowError, ValueError, OSError):
         return str(unix)
+
+
+def journal_of(folder: Path) -> Path:
+    """The journal of the site whose plan is in a folder; InputError when there is no such folder."""
+    require_folder(folder)
+    return full_path(folder).parent / JOURNAL
+
+
+def require_folder(folder: Path) -> None:
+    """InputError when there is no such folder."""
+    if not folder.is_dir():
+        raise InputError(f"{folder}: no such folder; give the folder of a planned day, as in reports/site/2024-06-01")

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from planner.errors import InputError, SlurmError
-from planner.inputs.slurm.document import DocumentAnswer, Source
-from planner.inputs.slurm.documents import (
+from planner.inputs.slurm.json_document import DocumentAnswer, Source
+from planner.inputs.slurm.queue import Queue, read_queue
+from planner.inputs.slurm.saved_folder import (
     ACCOUNTING,
     MANIFEST,
     NODES,
@@ -20,7 +21,6 @@ from planner.inputs.slurm.documents import (
     Documents,
     manifest_of,
 )
-from planner.inputs.slurm.queue import Queue, read_queue
 from planner.places import is_there
 from planner.slurm.commands import Slurm, first_line
 from planner.store.folder import PRIVATE, held, put, replaced

@@ -10,10 +10,9 @@ from typing import Any
 from planner.domain.day_summary import DaySummary
 from planner.domain.result import Hold
 from planner.errors import InputError
-from planner.slurm.journal import Ours, read_ours
-from planner.slurm.wanted import journal_of
+from planner.slurm.journal import Ours, journal_of, read_ours
+from planner.store.read_json import read_run, read_summary
 from planner.store.read_tables import read_rows, read_table
-from planner.store.results import read_run, read_summary
 from planner.store.write_tables import COLUMNS
 
 MOST_TASKS = 5

@@ -20,7 +20,9 @@ from planner.domain.node_text import parse_unit_nodes
 from planner.errors import FileFormatError, PlannerError
 from planner.places import full_path
 from planner.printable import one_line
+from planner.store.plan_versions import VERSIONS
 from planner.store.provenance import changed
+from planner.store.read_json import REMEDY, cluster_of, read_run, read_summary
 from planner.store.read_tables import (
     OFFSET_S,
     Came,
@@ -33,8 +35,6 @@ from planner.store.read_tables import (
     waits_of,
     whole,
 )
-from planner.store.results import REMEDY, cluster_of, read_run, read_summary
-from planner.store.versions import VERSIONS
 from planner.store.write_tables import COLUMNS, STATES, Table
 
 By = Literal["account", "user", "account-user", "class", "partition", "qos", "job"]

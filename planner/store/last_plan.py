@@ -23,9 +23,9 @@ from planner.inputs.build import first_situation, known_until
 from planner.inputs.jobs.read import known_jobs
 from planner.printable import one_line
 from planner.scenario.schema import Scenario
+from planner.store.plan_versions import VERSIONS, plans_of
+from planner.store.read_json import cluster_of, is_booked, known_until_of, made, outages_of, read_run, strength_of
 from planner.store.read_tables import choice, job_of, moment, read_rows, read_table, scheduled_of, whole
-from planner.store.results import cluster_of, is_booked, known_until_of, made, outages_of, read_run, strength_of
-from planner.store.versions import VERSIONS, plans_of
 from planner.store.write_tables import COLUMNS
 from planner.text_files import digest
 

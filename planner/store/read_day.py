@@ -21,8 +21,8 @@ from planner.domain.segment import Segment
 from planner.errors import FileFormatError, InputError
 from planner.inputs.pue_csv import read_cooling
 from planner.printable import one_line
+from planner.store.read_json import QUOTED, REMEDY, cluster_of, made, moment_of, outages_of, read_run, read_summary
 from planner.store.read_tables import REJECTED, deferred_of, number, read_rows, read_table, scheduled_of, whole
-from planner.store.results import QUOTED, REMEDY, cluster_of, made, moment_of, outages_of, read_run, read_summary
 from planner.store.write_tables import COLUMNS, Table
 from planner.text_files import digest
 

@@ -26,7 +26,7 @@ from planner.errors import FileFormatError
 from planner.inputs.jobs.unit_groups import parse_unit_groups
 from planner.limits import Bounds
 from planner.printable import one_line
-from planner.store.results import QUOTED, REMEDY, shown, text_of
+from planner.store.read_json import QUOTED, REMEDY, shown, text_of
 from planner.store.write_tables import CONTRACT_COLUMNS, JOB_COLUMNS, RULES, SEGMENT_COLUMNS, STATES, Table, with_rules
 
 T = TypeVar("T")

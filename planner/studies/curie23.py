@@ -15,12 +15,12 @@ from planner.limits import ITERATIONS, WORKERS, Bounds
 from planner.methods import Params
 from planner.pages.charts import lines
 from planner.pages.markup import Html, counted
-from planner.runs.fanout import RunTask, run_tasks
+from planner.runs.parallel_calls import RunTask, run_tasks
 from planner.runs.run_figures import Row
 from planner.scenario.schema import Scenario
 from planner.store.provenance import versions
 from planner.studies.curie23_rows import curve_rows, published_rows, run_rows
-from planner.studies.curie23_site import (
+from planner.studies.curie23_setup import (
     CALIBRATIONS,
     FIRST_DAY,
     RUNS,
@@ -28,10 +28,10 @@ from planner.studies.curie23_site import (
     USUAL_RUNS,
     bound_figures,
     choice_rows,
-    data_folder,
     study_scenario,
 )
 from planner.studies.curie23_tables import choices_table, nothing_found_words, place_tables, profit_table
+from planner.studies.data_files import data_folder
 from planner.studies.kept_pieces import OnDone, clear
 from planner.studies.report import CURVES, PAIR_WIDTH, Content, StudyReport, StudySection, curves, grouped, pair
 from planner.studies.study import Study, StudyCell, option, require_known

@@ -21,7 +21,7 @@ from planner.pages.markup import THIN, Column, Html, hours, plain
 from planner.places import full_path, scenario_folders
 from planner.runs.run_figures import Row
 from planner.scenario.load import load_scenario
-from planner.studies.dispatches import DispatchLimits, dispatch_figures, growth_figures
+from planner.studies.dispatcher_cells import DispatchLimits, dispatch_figures, growth_figures
 from planner.studies.published import DISPATCHERS
 from planner.studies.report import (
     Content,

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from planner.errors import OutputError
-from planner.runs.fanout import TaskEngine, not_shared, run_calls
+from planner.runs.parallel_calls import TaskEngine, not_shared, run_calls
 from planner.scenario.schema import Scenario
 from planner.store.folder import alone_in, put
 from planner.store.provenance import versions

@@ -16,7 +16,7 @@ from planner.limits import Bounds
 from planner.pages.markup import Column, Html, hours, percent, plain
 from planner.pages.scatter import Axis, Point, Series, scatter
 from planner.runs.run_figures import Row
-from planner.studies.curie23_site import data_folder
+from planner.studies.data_files import data_folder
 from planner.studies.operation_replays import (
     PARTS,
     SAMPLE,

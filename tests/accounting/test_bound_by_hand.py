@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from planner.accounting.bound import profit_bound
-from planner.accounting.bound.curve import bought_points, hull, lower_hull
+from planner.accounting.bound.segment_cost import bought_points, hull, lower_hull
 from planner.accounting.bound.slots import cut_slots, node_shares
 from planner.accounting.settle import settle
 from planner.domain.closed_room import NodeOutage

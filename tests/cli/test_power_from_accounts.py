@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from planner.cli.main import run
-from planner.inputs.slurm.documents import read_saved
 from planner.inputs.slurm.read_site import SlurmSite
+from planner.inputs.slurm.saved_folder import read_saved
 from planner.scenario.load import load_scenario
 from tests.days import tree, write_small_site
 from tests.slurm.site import write_slurm_site

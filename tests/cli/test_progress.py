@@ -13,7 +13,7 @@ from planner.cli.main import run
 from planner.cli.terminal import DayBar, Progress, left_words
 from planner.domain.result import Trial
 from planner.machine.place import place_from
-from planner.runs.day_count import DayCount, Pace, Work
+from planner.runs.progress import DayCount, Pace, Work
 
 
 class Shown:

@@ -9,7 +9,7 @@ import pytest
 
 from planner.cli.main import run
 from planner.studies.curie23 import Curie23Study
-from planner.studies.curie23_site import CALIBRATIONS, FIRST_DAY, SCENARIOS
+from planner.studies.curie23_setup import CALIBRATIONS, FIRST_DAY, SCENARIOS
 from tests.days import plan, rows_of
 
 SLICE = ("--days", "1", "--calibrations", "ours", "--scenarios", "hybrid-summer", "--methods", "est,wt-strict")

@@ -13,7 +13,7 @@ from planner.accounting.bound import Bound
 from planner.cli.main import run
 from planner.cli.run_days import HEAD, TimeLeft, bound_text
 from planner.cli.summary_text import _how_near
-from planner.runs import rolling
+from planner.runs import run_days
 
 QUICK = ("-m", "est", "--bound-time", "0", "--fresh")
 
@@ -33,14 +33,14 @@ def test_rows_are_shown_as_days_finish(
     site: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """When the third day begins, the rows of the first two stand there already."""
-    plan_one, seen = rolling.do_day, []
+    plan_one, seen = run_days.do_day, []
 
     def watched(*given: Any, **named: Any) -> Any:
         seen.append(capsys.readouterr().out)
         scenario, params, *rest = given
         return plan_one(scenario, replace(params, on_step=seen.append), *rest, **named)
 
-    monkeypatch.setattr(rolling, "do_day", watched)
+    monkeypatch.setattr(run_days, "do_day", watched)
     assert run(["run", "--from", "2024-06-01", "--to", "2024-06-03", *QUICK]) == 0
     rows = [each for each in seen if each.startswith(("day ", "2024"))]
     assert rows[0].startswith(f"{HEAD}\n2024-06-01 ")

@@ -16,7 +16,7 @@ from docplex.cp.model import CpoModel
 
 from planner.accounting.audit import audit
 from planner.accounting.settle import settle
-from planner.cp.default_search import default_search
+from planner.cp.cp_method import default_search
 from planner.cp.engines import cpo
 from planner.cp.engines.choose import ENGINES, choose_engine, engine_named, known_engines
 from planner.cp.engines.engine import COMMUNITY_BITS, bits

@@ -10,7 +10,7 @@ import pytest
 from planner.accounting.audit import audit
 from planner.accounting.bound import profit_bound
 from planner.accounting.settle import settle
-from planner.cp.default_search import default_search
+from planner.cp.cp_method import default_search
 from planner.cp.engines.choose import ENGINES
 from planner.cp.model import ProfitModel
 from planner.cp.pooled_form import is_exact

@@ -9,8 +9,8 @@ import pytest
 
 from planner.accounting.audit import audit
 from planner.accounting.settle import settle
-from planner.cp import default_search as cp
-from planner.cp.default_search import default_search
+from planner.cp import cp_method as cp
+from planner.cp.cp_method import default_search
 from planner.cp.engines import cpsat_translate
 from planner.cp.engines.choose import ENGINES
 from planner.cp.engines.engine import UNKNOWN

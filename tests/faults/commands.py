@@ -14,8 +14,8 @@ from pathlib import Path
 from unittest import mock
 
 from planner.cli.main import run
-from planner.slurm.wanted import JOURNAL
-from planner.store.versions import VERSIONS
+from planner.slurm.journal import JOURNAL
+from planner.store.plan_versions import VERSIONS
 from tests.faults.fake_slurm import begins, write_slurm_site
 from tests.fuzz.site import hourly
 from tests.rolling import write_rolling_site

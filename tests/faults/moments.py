@@ -30,9 +30,9 @@ FILE_EVENTS = frozenset(
     | {"ctypes.dlsym", "os.scandir", "os.listdir", "subprocess.Popen"}
 )
 WRITERS = (
-    *("store/folder.py", "store/write.py", "store/cost_files.py", "store/one_file.py"),
-    *("pages/index.py", "runs/compare.py", "runs/rolling.py", "runs/one_day.py", "runs/book.py"),
-    *("store/versions.py", "slurm/journal.py", "slurm/apply.py", "slurm/snapshot.py", "runs/power_sources.py"),
+    *("store/folder.py", "store/write_day.py", "store/cost_files.py", "store/one_file.py"),
+    *("pages/index.py", "runs/compare.py", "runs/run_days.py", "runs/one_day.py", "runs/book.py"),
+    *("store/plan_versions.py", "slurm/journal.py", "slurm/send.py", "slurm/snapshot.py", "runs/power_sources.py"),
     *("inputs/pue_csv.py", "site/init.py"),
 )
 LIMIT_S = 600.0

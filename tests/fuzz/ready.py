@@ -10,7 +10,7 @@ from pathlib import Path
 
 from planner.__main__ import RARE
 from planner.cli.main import run
-from planner.runs.kernels import missing
+from planner.runs.compile_all import missing
 from tests.days import DAY
 from tests.fuzz.site import write_site
 

@@ -9,7 +9,7 @@ import json
 import random
 from pathlib import Path
 
-from planner.slurm.wanted import JOURNAL
+from planner.slurm.journal import JOURNAL
 from tests.days import DAY
 from tests.faults.fake_slurm import QUEUE
 from tests.fuzz.case import Case

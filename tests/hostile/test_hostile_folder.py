@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.days import DAY, write_small_site
-from tests.planning.test_ready import sample_problem
+from tests.planning.test_compile_first import sample_problem
 
 FIRED = "fired"
 SHADOWS = (
@@ -45,7 +45,7 @@ def unfired(folder: Path) -> bool:
 
 BESIDE = """
 import pickle, sys
-from planner.planning import ready
+from planner.planning import compile_first as ready
 with ready._compiling_beside(pickle.load(sys.stdin.buffer)):
     pass
 """

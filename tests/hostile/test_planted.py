@@ -20,7 +20,7 @@ import pytest
 
 from planner import places
 from planner.compiled import kernel
-from planner.compiled.kept import _name
+from planner.compiled.code_cache import _name
 from planner.errors import OutputError
 from planner.store import folder as subject
 from planner.store.cost_files import csv_bytes

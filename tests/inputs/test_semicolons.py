@@ -11,7 +11,7 @@ from planner.domain.horizon import Horizon
 from planner.errors import FileFormatError
 from planner.inputs.prices import hourly_tariff
 from planner.inputs.timed_csv import read_timed_csv
-from planner.inputs.weather.files import read_weather_csv
+from planner.inputs.weather.weather_csv import read_weather_csv
 from tests.job_tables import read, table
 
 DAY = Horizon(dt.date(2024, 6, 1), "UTC")

@@ -17,8 +17,7 @@ from planner.errors import InputError
 from planner.inputs.traces import Source
 from planner.online.audit_replay import violations
 from planner.online.estimates import estimate_named
-from planner.online.expected_prices import FOREVER_S, ProfitTerms
-from planner.online.objectives import objective_named
+from planner.online.objectives import FOREVER_S, ProfitTerms, objective_named
 from planner.online.policies import POLICIES, policy_named
 from planner.online.replay import replay
 from planner.online.search_options import QueueSearch

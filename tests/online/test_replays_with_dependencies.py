@@ -18,8 +18,8 @@ from planner.domain.trace import Trace, pool_trace
 from planner.methods import RULES
 from planner.online.audit_replay import violations
 from planner.online.day_replay import easy_plan, rule_plan
+from planner.online.hold_day import carry_out, look_ahead
 from planner.online.holding import NO_HOLDING
-from planner.online.look_ahead import carry_out, look_ahead
 from planner.online.outages import Outages
 from planner.online.policies import KINDS, policy_named
 from planner.online.predictors import Last2

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from planner.studies.curie23_site import CALIBRATIONS, SCENARIOS
+from planner.studies.curie23_setup import CALIBRATIONS, SCENARIOS
 from tests.curie23_days import HandMadeStudy, shown
 from tests.pages.conftest import Opener
 from tests.pages.look import is_drawn

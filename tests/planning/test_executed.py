@@ -18,7 +18,7 @@ from planner.pages.markup import gap_text, gap_words
 from planner.planning.baselines import waits_of
 from planner.runs.run_figures import day_rows
 from planner.search.multisearch import multisearch
-from planner.store.results import read_summary
+from planner.store.read_json import read_summary
 from tests.days import plan, rows_of
 from tests.factories import DAY as A_DAY
 from tests.factories import random_problem

@@ -9,7 +9,7 @@ import pytest
 
 from planner.cp.engines.choose import ENGINES
 from planner.cp.engines.engine import UNKNOWN
-from planner.store.results import read_summary
+from planner.store.read_json import read_summary
 from tests.days import plan, rows_of
 from tests.rolling import DAYS, FIRST, write_rolling_site
 

@@ -14,9 +14,9 @@ from planner.inputs.build import Day, build, build_day
 from planner.methods import Params
 from planner.online.day_replay import easy_plan
 from planner.places import shipped_folder
-from planner.planning.lateness import LATE_AFTER_S, LATE_TIMES
 from planner.planning.outlook import in_money, with_outlook, with_time_ahead
 from planner.planning.plan_day import plan_day
+from planner.planning.waiting_price import LATE_AFTER_S, LATE_TIMES
 from planner.scenario.load import load_scenario
 from planner.scenario.schema import Scenario
 

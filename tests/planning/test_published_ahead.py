@@ -16,8 +16,8 @@ from planner.domain.segment import Segment, stretch_segments
 from planner.errors import CoverageError
 from planner.inputs.build import Day, build_day, frame
 from planner.methods import Params
+from planner.planning.lookahead_days import part_known, with_days_ahead
 from planner.planning.plan_day import plan_day
-from planner.planning.published_ahead import part_known, with_days_ahead
 from planner.scenario.load import load_scenario
 from planner.scenario.schema import Scenario
 from tests.days import small_table
@@ -144,7 +144,7 @@ def test_jobs_start_sooner_only_where_every_job_starts(
         asked.append(steps)
         return result
 
-    monkeypatch.setattr("planner.search.sooner.sooner", watched)
+    monkeypatch.setattr("planner.search.shorter_waits.sooner", watched)
     day = build_day(site(tmp_path, [(-1, each, 8) for each in hours]), FIRST)
     planned = plan_day(day, Params("harvest", workers=1, iterations=500, bound_time_s=0, baselines=False))
     assert planned.result.plan.is_placed.all() == is_hastened

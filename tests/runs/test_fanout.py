@@ -99,6 +99,6 @@ def test_same_bytes_on_a_cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 def test_no_scheduler(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     """An address where nobody answers is an input error with what to do."""
     monkeypatch.chdir(write_rolling_site(tmp_path))
-    monkeypatch.setattr("planner.runs.fanout.ANSWER_S", 1)
+    monkeypatch.setattr("planner.runs.parallel_calls.ANSWER_S", 1)
     assert run([*COMPARE, *QUICK, "--backend", "dask", "--address", "127.0.0.1:9"]) == 2
     assert "cannot reach a Dask scheduler at 127.0.0.1:9; start one" in capsys.readouterr().err

@@ -14,7 +14,7 @@ from planner.domain.problem import Problem
 from planner.domain.result import Result, never
 from planner.search.decode import decode
 from planner.search.orderings import job_order
-from planner.search.sooner import LEAST_PART, sooner
+from planner.search.shorter_waits import LEAST_PART, sooner
 from tests.factories import random_problem
 from tests.plain_day import HOUR, day, job
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from planner.cli.main import run
-from planner.inputs.slurm.documents import read_saved
 from planner.inputs.slurm.read_site import SlurmSite
+from planner.inputs.slurm.saved_folder import read_saved
 from planner.scenario.load import load_scenario
 from tests.slurm.cluster import ACCOUNTING, SEARCH, Cluster, until, why_not
 from tests.slurm.site import write_slurm_site

@@ -12,19 +12,20 @@ from pathlib import Path
 import pytest
 
 from planner.errors import SlurmError
-from planner.inputs.slurm.document import DocumentAnswer
 from planner.inputs.slurm.job import SlurmJob
+from planner.inputs.slurm.json_document import DocumentAnswer
 from planner.inputs.slurm.node_units import units_of
 from planner.inputs.slurm.queue import read_queue
 from planner.inputs.slurm.read_site import SlurmSite
 from planner.scenario.slurm import SlurmSection
 from planner.slurm import commands
 from planner.slurm.allowed_holds import ChangeRules, OptIn
-from planner.slurm.apply import carry_out, differences, from_journal, from_wanted, plan_undo, queue_with_gone
 from planner.slurm.changes import ChangeOutcome, Proposal, propose
 from planner.slurm.commands import Slurm
 from planner.slurm.journal import Change, read_ours
+from planner.slurm.send import carry_out, plan_undo
 from planner.slurm.snapshot import queue_now, take
+from planner.slurm.verify import differences, from_journal, from_wanted, queue_with_gone
 from tests.slurm.cluster import ACCOUNTING, SEARCH, Cluster, until, why_not
 
 HOUR = 3600

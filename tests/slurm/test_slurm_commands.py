@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from planner.errors import SlurmError
-from planner.inputs.slurm.document import DocumentAnswer
 from planner.inputs.slurm.job import SlurmJob
+from planner.inputs.slurm.json_document import DocumentAnswer
 from planner.inputs.slurm.queue import read_queue
 from planner.slurm import apply, commands
 from planner.slurm.changes import ChangeOutcome, Proposal

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from planner.inputs.slurm.job import AllocatedNode, SlurmJob
-from planner.slurm.apply import Difference, Expected, differences, from_journal, from_wanted
 from planner.slurm.journal import Entry, Ours
+from planner.slurm.verify import Difference, Expected, differences, from_journal, from_wanted
 from tests.slurm.queued import HOUR, NOW, queue_of, waiting
 
 LATER = NOW + HOUR

@@ -25,7 +25,7 @@ from planner.store.provenance import hashes, outputs_of, sealed
 from planner.store.read_day import read_day
 from planner.store.summary import figures
 from planner.store.verify import disagreements
-from planner.store.write import write_parquet
+from planner.store.write_day import write_parquet
 from planner.store.write_tables import (
     COLUMNS,
     CONTRACT_COLUMNS,

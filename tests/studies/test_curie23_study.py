@@ -15,10 +15,10 @@ from planner.cli.main import run
 from planner.domain.day_summary import DaySummary
 from planner.domain.result import Trial
 from planner.runs.run_figures import Row
-from planner.studies import curie23_site
+from planner.studies import curie23_setup as curie23_site
 from planner.studies.curie23 import DAYS, Curie23Study
 from planner.studies.curie23_rows import curve_rows, days_improved, days_without_solution, published_rows, run_rows
-from planner.studies.curie23_site import SCENARIOS, StudyRun
+from planner.studies.curie23_setup import SCENARIOS, StudyRun
 from tests.curie23_days import IMPROVED, NOTHING, HandMadeStudy, days_of, shown, told, whole_study
 from tests.days import rows_of as csv_rows
 from tests.factories import day_summary

@@ -15,8 +15,8 @@ from planner.online.audit_replay import violations
 from planner.online.policies import policy_named
 from planner.online.replay import replay
 from planner.studies import kept_pieces
+from planner.studies.dispatcher_cells import CAPACITY, NOW_S, made_queue, times
 from planner.studies.dispatchers import DispatcherStudy, queue_row, replay_row
-from planner.studies.dispatches import CAPACITY, NOW_S, made_queue, times
 from tests.days import rows_of as csv_rows
 
 STUDY = DispatcherStudy()

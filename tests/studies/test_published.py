@@ -10,7 +10,7 @@ from planner.online.estimates import estimate_named
 from planner.online.policies import policy_named
 from planner.online.replay import CORRECTIONS
 from planner.places import shipped_folder
-from planner.studies.curie23_site import RUNS as CURIE23_RUNS
+from planner.studies.curie23_setup import RUNS as CURIE23_RUNS
 from planner.studies.published import (
     CURIE23,
     CURIE23_SEARCHES,

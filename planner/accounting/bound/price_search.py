@@ -26,7 +26,7 @@ import numpy as np
 
 from planner.accounting.bound.kernel.best_starts import OfferTable, smooth_values, start_list
 from planner.accounting.bound.offers import Offers
-from planner.accounting.bound.site import SiteModel
+from planner.accounting.bound.site_model import SiteModel
 from planner.accounting.energy import overlap_s
 from planner.domain.columns import Floats, Ints
 from planner.domain.wait_prices import wait_slopes

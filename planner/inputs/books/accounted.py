@@ -13,9 +13,9 @@ from planner.domain.horizon import Horizon
 from planner.domain.job import Job, UnitGroup
 from planner.errors import InputError
 from planner.inputs.jobs.unit_groups import MEMORY
-from planner.inputs.slurm.accounting import Accounts
 from planner.inputs.slurm.job import SlurmJob
 from planner.inputs.slurm.machine import GPUS, MB_PER_GB
+from planner.inputs.slurm.sacct_json import Accounts
 from planner.limits import YEAR_S
 from planner.power.learned import Asked, PowerModel
 from planner.printable import shortened

@@ -17,7 +17,7 @@ from planner.inputs.books.accounted import accounted_day
 from planner.inputs.books.measured import with_measured_power
 from planner.inputs.build import Day, build
 from planner.inputs.jobs.power_models import power_of
-from planner.inputs.slurm.accounting import Accounts
+from planner.inputs.slurm.sacct_json import Accounts
 from planner.inputs.snapshots.read import read_snapshot
 from planner.scenario.schema import Scenario
 from planner.units import SECONDS_PER_HOUR, rounded

@@ -6,8 +6,8 @@ import re
 from collections.abc import Sequence
 
 from planner import limits
-from planner.inputs.slurm.document import Fields
 from planner.inputs.slurm.job import SlurmJob
+from planner.inputs.slurm.json_document import Fields
 from planner.printable import one_line
 
 NOT_STARTED = re.compile(

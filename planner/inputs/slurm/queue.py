@@ -7,10 +7,10 @@ from functools import cached_property
 
 from planner import limits
 from planner.errors import InputError
-from planner.inputs.slurm.document import Fields, Source, parser_number, read_document
 from planner.inputs.slurm.job import Request, SlurmJob
 from planner.inputs.slurm.job_obstacles import obstacles_of
 from planner.inputs.slurm.job_states import HELD, JobState, job_state, state_words
+from planner.inputs.slurm.json_document import Fields, Source, parser_number, read_document
 from planner.inputs.slurm.notations import Amounts, parse_dependency, parse_tasks
 from planner.inputs.slurm.request import is_whole, read_allocation, read_request
 

@@ -6,8 +6,8 @@ import shlex
 from dataclasses import dataclass
 
 from planner.errors import InputError
-from planner.inputs.slurm.document import Fields
 from planner.inputs.slurm.job import AllocatedNode, Request
+from planner.inputs.slurm.json_document import Fields
 from planner.inputs.slurm.notations import Amounts, Gres, parse_gres, parse_tres
 
 LAST_SHARED_PARSER = 42

@@ -18,13 +18,13 @@ from zoneinfo import ZoneInfo
 from planner import limits
 from planner.errors import FileFormatError, InputError
 from planner.inputs.local_times import FORMS, moments_of, slurm_duration_s
-from planner.inputs.slurm.accounting import GARBAGE_J, Accounts, read_accounting
-from planner.inputs.slurm.document import NO_HOSTS, DocumentAnswer, Source, content_of, names_of
 from planner.inputs.slurm.hostlist import expand
 from planner.inputs.slurm.job import AllocatedNode, SlurmJob
 from planner.inputs.slurm.job_states import job_state, state_words
+from planner.inputs.slurm.json_document import NO_HOSTS, DocumentAnswer, Source, content_of, names_of
 from planner.inputs.slurm.notations import Amounts, parse_tres
 from planner.inputs.slurm.request import accounted_request
+from planner.inputs.slurm.sacct_json import GARBAGE_J, Accounts, read_accounting
 from planner.printable import one_line
 from planner.text_files import read_bytes
 

@@ -16,7 +16,7 @@ from planner.errors import FileFormatError
 from planner.inputs.csv_lines import members_of
 from planner.inputs.local_times import LocalMoments, in_order, unix_moments
 from planner.inputs.timed_csv import Samples
-from planner.inputs.weather.files import WeatherFile, clock_changes, words_for
+from planner.inputs.weather.weather_csv import WeatherFile, clock_changes, words_for
 from planner.limits import UTC_OFFSET_S
 from planner.printable import shortened
 from planner.text_files import open_text

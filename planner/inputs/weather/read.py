@@ -17,9 +17,9 @@ from planner.domain.weather import StepSeries, Weather, mean_series
 from planner.errors import CoverageError, FileFormatError, InputError
 from planner.inputs.local_times import clock_shifts
 from planner.inputs.timed_csv import Samples
-from planner.inputs.weather.files import OF_HUMIDITY, WeatherFile, is_tmy3, read_weather_csv
 from planner.inputs.weather.open_meteo import read_open_meteo
 from planner.inputs.weather.typical_year import day_in_season, read_epw, read_tmy3, sample_path
+from planner.inputs.weather.weather_csv import OF_HUMIDITY, WeatherFile, is_tmy3, read_weather_csv
 from planner.printable import shortened
 from planner.scenario.weather import ConstantWeather, SampleWeather
 from planner.scenario.weather import Weather as WeatherChoice

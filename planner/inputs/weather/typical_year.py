@@ -24,7 +24,7 @@ import numpy.typing as npt
 from planner.domain.horizon import Horizon
 from planner.errors import FileFormatError, InputError
 from planner.inputs.timed_csv import Samples
-from planner.inputs.weather.files import WeatherFile, read_text
+from planner.inputs.weather.weather_csv import WeatherFile, read_text
 from planner.limits import UTC_OFFSET_S
 from planner.places import kept_folder
 from planner.scenario.words import Season

@@ -6,8 +6,8 @@ import numpy as np
 
 from planner.compiled import part
 from planner.machine.heap import pop
-from planner.online.kernel.events import void_reservations
 from planner.online.kernel.nodes import hold_job
+from planner.online.kernel.outages_and_cancels import void_reservations
 from planner.online.kernel.queue_order import note_due, real_end
 from planner.online.kernel.state import MACHINE
 

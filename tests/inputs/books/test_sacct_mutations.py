@@ -8,9 +8,9 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from planner.inputs.slurm.accounting import GARBAGE_J, Accounts
-from planner.inputs.slurm.document import DocumentAnswer, Source
 from planner.inputs.slurm.job import SlurmJob
+from planner.inputs.slurm.json_document import DocumentAnswer, Source
+from planner.inputs.slurm.sacct_json import GARBAGE_J, Accounts
 from planner.inputs.slurm.sacct_text import read_sacct_text
 from planner.limits import UNIX_S
 from tests.fuzz.accounts import TEXT, odd_accounts

@@ -7,9 +7,9 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from planner.errors import InputError
-from planner.inputs.slurm.accounting import Accounts
-from planner.inputs.slurm.document import DocumentAnswer
 from planner.inputs.slurm.job import SlurmJob
+from planner.inputs.slurm.json_document import DocumentAnswer
+from planner.inputs.slurm.sacct_json import Accounts
 from planner.inputs.slurm.sacct_text import REPEATED_HOUR, read_sacct_text
 
 PARIS = ZoneInfo("Europe/Paris")

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from planner.errors import InputError
-from planner.inputs.slurm.accounting import Accounts, read_accounting
 from planner.inputs.slurm.job import AllocatedNode, Request, SlurmJob
 from planner.inputs.slurm.notations import Amounts
+from planner.inputs.slurm.sacct_json import Accounts, read_accounting
 from tests.slurm_documents import DIALECTS, NOW, Dialect, answer, sacct
 
 

@@ -12,10 +12,11 @@ from typing import Any
 import pytest
 
 from planner.errors import LONGEST, InputError
-from planner.inputs.slurm.accounting import read_accounting
-from planner.inputs.slurm.document import DocumentAnswer, Source
-from planner.inputs.slurm.nodes import read_nodes, read_reservations
+from planner.inputs.slurm.json_document import DocumentAnswer, Source
+from planner.inputs.slurm.nodes import read_nodes
 from planner.inputs.slurm.queue import read_queue
+from planner.inputs.slurm.reservations import read_reservations
+from planner.inputs.slurm.sacct_json import read_accounting
 from planner.limits import UNIX_S
 from tests.fuzz.damage import damaged, put
 from tests.fuzz.odd import odd_text

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from planner.errors import InputError
-from planner.inputs.slurm.document import DocumentAnswer
 from planner.inputs.slurm.job import AllocatedNode, SlurmJob
+from planner.inputs.slurm.json_document import DocumentAnswer
 from planner.inputs.slurm.notations import Requirement
 from planner.inputs.slurm.queue import Queue, read_queue
 from tests.slurm_documents import DIALECTS, NOW, UNLIMITED, Dialect, answer, job, small_queue, squeue

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from planner.inputs.slurm.accounting import read_accounting
 from planner.inputs.slurm.queue import read_queue
+from planner.inputs.slurm.sacct_json import read_accounting
 
 
 @pytest.fixture

@@ -13,12 +13,12 @@ import pytest
 from planner.domain.job import UnitGroup, format_dependencies
 from planner.domain.situation import Situation
 from planner.errors import InputError
-from planner.inputs.slurm.document import Source
-from planner.inputs.slurm.documents import Documents, read_saved
 from planner.inputs.slurm.job import SlurmJob
+from planner.inputs.slurm.json_document import Source
 from planner.inputs.slurm.machine import machine_of
 from planner.inputs.slurm.nodes import SlurmNode
 from planner.inputs.slurm.read_site import SlurmSite
+from planner.inputs.slurm.saved_folder import Documents, read_saved
 from planner.scenario.load import load_scenario
 from planner.scenario.schema import Scenario
 from planner.scenario.slurm import SlurmSection

@@ -14,7 +14,7 @@ from pathlib import Path
 from planner.domain.day_summary import DaySummary
 from planner.errors import FileFormatError
 from planner.store.folder import link, linked, remove
-from planner.store.results import read_summary
+from planner.store.read_json import read_summary
 
 VERSIONS = "versions"
 """The folder in a day's folder that holds them, each under the moment at which it was planned."""

@@ -21,8 +21,8 @@ from typing import Any, TypeVar
 from planner.domain.day_summary import DaySummary
 from planner.errors import InputError, OutputError, PlannerError, SolverError
 from planner.methods import Params
-from planner.runs.day_count import UNCOUNTED, DayCount
-from planner.runs.rolling import run_days
+from planner.runs.progress import UNCOUNTED, DayCount
+from planner.runs.run_days import run_days
 from planner.scenario.schema import Scenario
 
 Answer = TypeVar("Answer")

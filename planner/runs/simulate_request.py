@@ -19,7 +19,7 @@ from planner.online.estimates import estimate_named
 from planner.online.offline import offline_objective
 from planner.online.policies import Policy, policy_named
 from planner.online.search_options import OfflineSearch
-from planner.pages.replay import replay_page
+from planner.pages.simulate import replay_page
 from planner.runs.asked import open_scenario, parse_day
 from planner.runs.one_day import require_order
 from planner.runs.simulate import Conduct, Measurement, ReplayRun, RoundEngine, simulate, simulate_offline

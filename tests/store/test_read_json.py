@@ -25,7 +25,7 @@ from planner.domain.result import Trial
 from planner.domain.waits import Waits
 from planner.errors import FileFormatError
 from planner.store.provenance import digest, sealed
-from planner.store.results import read_run, read_summary, shown
+from planner.store.read_json import read_run, read_summary, shown
 from tests.days import plan, rows_of
 from tests.factories import day_summary
 from tests.rolling import write_rolling_site

@@ -19,10 +19,10 @@ from planner.errors import InputError
 from planner.parquet import arrow
 from planner.planning.plan_day import PlannedDay
 from planner.store.folder import replaced
+from planner.store.plan_versions import keep_versions, plans_of
 from planner.store.provenance import outputs_of, sealed
 from planner.store.summary import summarise
 from planner.store.swf_files import write_day_swf
-from planner.store.versions import keep_versions, plans_of
 from planner.store.write_tables import Kind, Table, deferred_table, encoded, kind_of, schedule_table, segment_table
 from planner.units import rounded
 

@@ -18,7 +18,7 @@ from planner.scenario.schema import Scenario
 from planner.store.folder import clear_left_overs
 from planner.store.last_plan import LastPlan, read_last_plan
 from planner.store.provenance import SAME, changed, hashes
-from planner.store.results import read_run, read_summary
+from planner.store.read_json import read_run, read_summary
 
 MOST_DAYS = 3660
 

@@ -90,7 +90,7 @@ class LinearCost:
 
     def value(self, slots: Slots, price: Floats) -> float:
         """What no schedule costs less than, by these prices; the slots note which processors are wanted."""
-        from planner.online.kernel.priced_starts import cheapest_starts
+        from planner.online.kernel.lower_bound_starts import cheapest_starts
 
         total = slots.total(price)
         lowest = np.empty(len(self.jobs))
@@ -150,7 +150,7 @@ class PoweredCost:
 
     def value(self, slots: Slots, price: Floats) -> float:
         """What the sum is at least, by these prices and the present quotient."""
-        from planner.online.kernel.priced_starts import cheapest_powered_starts
+        from planner.online.kernel.lower_bound_starts import cheapest_powered_starts
 
         total = slots.total(price)
         lowest, sizes, below = (np.empty(len(self.jobs)) for _ in range(3))

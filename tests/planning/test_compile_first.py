@@ -14,7 +14,7 @@ from planner.machine.place import place_from
 from planner.methods import METHODS, Params
 from planner.online.kernel.clock import advance_simple
 from planner.places import shipped_folder
-from planner.planning import ready
+from planner.planning import compile_first as ready
 from planner.scenario.load import load_scenario
 from planner.search.kernel.rebuild_steps import rebuild
 

@@ -12,13 +12,13 @@ from pathlib import Path
 import pytest
 
 from planner.store.folder import held, replaced
-from planner.store.versions import keep_versions, thin_out
+from planner.store.plan_versions import keep_versions, thin_out
 from tests.days import names, tree
 
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from planner.store import folder, versions
+from planner.store import folder, plan_versions
 
 target, moment = Path(sys.argv[1]), int(sys.argv[2])
 steps = 0
@@ -36,7 +36,7 @@ os.link, Path.mkdir, Path.rename, Path.write_text = map(counted, (os.link, Path.
 folder._exchange, folder.remove = counted(folder._exchange), counted(folder.remove)
 folder.flush = counted(folder.flush)
 with folder.held(target), folder.replaced(target) as fresh:
-    versions.keep_versions(target, fresh, with_last=True)
+    plan_versions.keep_versions(target, fresh, with_last=True)
     (fresh / "run.json").write_text("{}")
     (fresh / "schedule.csv").write_text("new")
 print("done", steps)

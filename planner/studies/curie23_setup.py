@@ -6,19 +6,18 @@ Submissions of 23 days from 2012-08-07 on, known a day ahead, on 300 nodes of 32
 from __future__ import annotations
 
 import datetime as dt
-import os
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from planner.errors import InputError
 from planner.methods import METHODS, RULES
-from planner.places import full_path, scenario_folders, shipped_folder
+from planner.places import scenario_folders
+from planner.runs.run_bound import run_bound
 from planner.runs.run_figures import Row
-from planner.runs.whole_run import run_bound
 from planner.scenario.load import load_scenario
 from planner.scenario.schema import Scenario
+from planner.studies.data_files import TRACE
 from planner.studies.published import CURIE23
 from planner.units import clock
 
@@ -27,7 +26,6 @@ SCENARIOS = tuple(CURIE23)
 TRACE_CORES = 93_312
 """Cores of the traced machine, by the header of the trace."""
 
-TRACE = "swf/CEA-Curie-2011-2.1-cln.swf.gz"
 WEATHER = "weather/FRA_AR_Lyon-Bron.AP.074800_TMYx.2004-2018.epw.gz"
 OPEN = "not named"
 
@@ -87,22 +85,6 @@ RUNS = {
 
 USUAL_RUNS = tuple(name for name in RUNS if name != "hold")
 """What the study runs if nothing is said; ``hold`` needs a site that lets jobs be held."""
-
-
-def data_home(given: Path | None) -> Path:
-    """Where public traces are looked for."""
-    return given or Path(os.environ.get("PLANNER_DATA") or shipped_folder().parent / "shared" / "data")
-
-
-def data_folder(given: Path | None) -> Path:
-    """The folder of public traces; InputError says what must be in it."""
-    folder = data_home(given)
-    if not (folder / TRACE).is_file():
-        raise InputError(
-            f"{folder / TRACE}: the trace is not there; get it from the Parallel Workloads Archive and give its folder"
-            " with --data DIR, or in PLANNER_DATA"
-        )
-    return full_path(folder)
 
 
 @cache

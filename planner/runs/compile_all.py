@@ -34,7 +34,7 @@ from planner.online.predictors import predictor_named
 from planner.online.replay import make_ready as make_replay_ready
 from planner.online.replay import replay
 from planner.places import shipped_folder
-from planner.planning.ready import begun_beside, make_ready
+from planner.planning.compile_first import begun_beside, make_ready
 from planner.scenario.load import load_scenario
 from planner.scenario.schema import Scenario
 

@@ -20,8 +20,8 @@ from planner.domain.horizon import Horizon
 from planner.inputs.build import build
 from planner.methods import Params
 from planner.planning.plan_day import BOUND_TOLERANCE
-from planner.runs.rolling import run_days
-from planner.runs.whole_run import run_bound, run_problem
+from planner.runs.run_bound import run_bound, run_problem
+from planner.runs.run_days import run_days
 from planner.scenario.load import load_scenario
 from planner.scenario.schema import Scenario
 from planner.store.last_plan import read_last_plan, situation_of
