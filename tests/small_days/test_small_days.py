@@ -35,7 +35,7 @@ def test_the_chain_holds_where_cooling_is_linear_between_cells(block: int) -> No
 
 
 @pytest.mark.slow(keep=1)
-@pytest.mark.parametrize("block", range(10))
+@pytest.mark.parametrize("block", range(6))
 def test_jobs_battery_and_peak_are_planned_together(block: int) -> None:
     """Every day has a battery, a demand charge and sun; each is planned to within half a percent of the best plan."""
     days = [check_day(seed, storage=True) for seed in range(5 * block, 5 * block + 5)]
