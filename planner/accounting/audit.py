@@ -266,8 +266,16 @@ class _Hopeless:
 
     def __init__(self, columns: JobColumns, first_s: Ints) -> None:
         self._columns = columns
-        self._first_s = first_s
-        self._asks = np.zeros((0, columns.group_amount.shape[1] + 4), dtype=np.int64)
+        groups = np.diff(columns.group_ptr)
+        largest = columns.group_ptr[:-1].copy()
+        for job in np.flatnonzero(groups > 1):
+            largest[job] += np.argmax(columns.group_count[columns.group_ptr[job] : columns.group_ptr[job + 1]])
+        self._is_even = groups == 1
+        # Amounts and number of the largest group, duration, first possible start and power of every job.
+        self._asks = np.column_stack(
+            [columns.group_amount[largest], columns.group_count[largest], columns.duration_s, first_s, columns.power_mw]
+        )
+        self._covered = np.zeros(len(self._asks), dtype=bool)
 
     def smallest_first(self, jobs: Ints) -> list[int]:
         """The jobs, those that ask little first, so that they speak for the others."""
@@ -276,28 +284,11 @@ class _Hopeless:
         return [int(job) for job in jobs[np.lexsort((columns.duration_s[jobs], size))]]
 
     def covers(self, job: int) -> bool:
-        return bool(np.any(np.all(self._asks <= self._asked(job), axis=1)))
+        return bool(self._covered[job])
 
     def add(self, job: int) -> None:
-        if self._columns.group_ptr[job + 1] - self._columns.group_ptr[job] == 1:
-            self._asks = np.concatenate([self._asks, self._asked(job)[None, :]])
-
-    def _asked(self, job: int) -> Ints:
-        """Amounts and number of the largest group, duration, first possible start and power."""
-        columns = self._columns
-        groups = slice(columns.group_ptr[job], columns.group_ptr[job + 1])
-        largest = int(columns.group_ptr[job] + np.argmax(columns.group_count[groups]))
-        return np.concatenate(
-            [
-                columns.group_amount[largest],
-                [
-                    columns.group_count[largest],
-                    columns.duration_s[job],
-                    self._first_s[job],
-                    columns.power_mw[job],
-                ],
-            ]
-        )
+        if self._is_even[job]:
+            self._covered |= np.all(self._asks >= self._asks[job], axis=1)
 
 
 raises = False

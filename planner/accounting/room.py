@@ -9,11 +9,11 @@ to look at the release and at the ends of forbidden stretches.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
-from planner.accounting.energy import merged_intervals
 from planner.domain.columns import Ints, JobColumns
 from planner.domain.plan import Plan, copies_of, is_decidable, main_group, nodes_for
 from planner.domain.problem import Problem
@@ -69,12 +69,22 @@ class StepTable:
     time_s: Ints
     free: Ints
 
-    @property
+    @cached_property
     def until_s(self) -> Ints:
         """End of each entry."""
         until = np.append(self.time_s[1:], FOR_EVER)
         until[np.append(self.row[1:] != self.row[:-1], True)] = FOR_EVER
         return until
+
+    def forbidden_starts(self, blocked: npt.NDArray[np.bool_], duration: int) -> tuple[Ints, Ints]:
+        """Sorted first and end moments of the starts at which work of this length would meet a blocked entry of a row.
+
+        Entries are in order, and so are their ends: those of a row that overlap follow one another.
+        """
+        row, first, until = self.row[blocked], self.time_s[blocked] - duration + 1, self.until_s[blocked]
+        opens = (row[1:] != row[:-1]) | (first[1:] > until[:-1])
+        some = len(row) > 0
+        return np.sort(first[np.append(some, opens)[: len(row)]]), np.sort(until[np.append(opens, some)[: len(row)]])
 
 
 def step_table(capacity: Ints, row: Ints, start_s: Ints, end_s: Ints, amount: Ints) -> StepTable:
@@ -155,19 +165,13 @@ class Room:
             needed = copies * amount
             if not np.any(np.all(needed <= self._capacity, axis=1)):
                 break
-            blocked = np.any(table.free < needed, axis=1)
-            first = table.time_s[blocked] - duration + 1
-            _, start, end = merged_intervals(table.row[blocked], first, table.until_s[blocked])
-            levels.append((np.sort(start), np.sort(end)))
+            levels.append(table.forbidden_starts(np.any(table.free < needed, axis=1), duration))
         return levels
 
     def _power_veto(self, power_mw: int, duration: int) -> tuple[Ints, Ints] | None:
         if self._site is None:
             return None
-        blocked = self._site.free[:, 0] < power_mw
-        first = self._site.time_s[blocked] - duration + 1
-        _, start, end = merged_intervals(self._site.row[blocked], first, self._site.until_s[blocked])
-        return np.sort(start), np.sort(end)
+        return self._site.forbidden_starts(self._site.free[:, 0] < power_mw, duration)
 
     def _packs(self, start: int, duration: int, amounts: list[Ints], counts: list[int]) -> bool:
         """Whether units of several sizes fit at a start; a single odd one is tried on every node."""

@@ -193,6 +193,7 @@ def initial_state(
         **_bunches(nodes if policy.kind in ("list", *PLANNING) and nodes > 1 else 0, resources),
         learned=np.zeros((2, REMEMBERED_STARTS), dtype=np.int64),
         full=np.zeros(len(shapes) + count, dtype=np.int64),
+        refused=np.full((len(shapes) + count, 4), -1, dtype=np.int64),
         ready=np.zeros(most_at_once, dtype=np.int64),
         weight=np.zeros(most_at_once, dtype=np.int64),
         known=np.zeros(nodes, dtype=np.int64),

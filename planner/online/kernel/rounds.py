@@ -101,6 +101,8 @@ def _start_beside_reservation(state, head, now):
     """Reserve room for the head; start, in backfill order, what leaves it room at that time, on whichever nodes."""
     shadow, until, spare = np.int64(-1), np.int64(-1), np.int64(0)
     idle = idle_now(state)
+    moved = state.clock.rounds * MOST_TURNS  # counts on whenever the head gets other nodes
+    taken_up = moved  # counts on whenever nodes are taken
     for place in range(state.clock.queued):
         job = state.backfill[place]
         width = state.jobs[job].width
@@ -109,15 +111,61 @@ def _start_beside_reservation(state, head, now):
         if shadow < 0:
             shadow, until, spare = _reserve(state, head, now)
         lasts = now + max(np.int64(1), state.jobs[job].estimate) > shadow
-        if can_start(state, job, now) or (
-            lasts and width <= spare and _makes_way(state, head, job, now, shadow, until)
-        ):
+        found = _has_room_beside(state, job, now, moved)
+        if not found and lasts and width <= spare and _may_ask(state, job, taken_up):
+            found = _makes_way(state, head, job, now, shadow, until)
+            if found:
+                moved += 1
+            else:
+                _note_asked(state, job, taken_up)
+        if found:
             taken = start_or_hold(state, job, now)
+            taken_up += 1
             idle -= taken
             if lasts:
                 spare -= taken
     if 0 <= shadow < NEVER:
         hold_job(state, MACHINE, head, np.int64(-1), shadow, until)
+
+
+MOST_TURNS = np.int64(1 << 20)
+"""More than the jobs that start in a round."""
+
+BESIDE, LEAST_LENGTH, ASKED, LENGTH = range(4)
+"""What is remembered of jobs of a shape: when one had no room beside the reservation, the shortest of these; when the
+head made no way for one, and its length."""
+
+
+@part
+def _has_room_beside(state, job, now, moved):
+    """Whether a job has room beside the reservation.
+
+    In a round nodes only fill up, so until the head gets other nodes, who asks the same for as long as one that had no
+    room is not looked at. Most jobs of a long queue end here.
+    """
+    refused, length = state.refused[state.jobs[job].shape], state.jobs[job].estimate
+    if refused[BESIDE] == moved and length >= refused[LEAST_LENGTH]:
+        return False
+    if can_start(state, job, now):
+        return True
+    if state.clock.limited == 0:  # else power counts, which jobs of a shape do not share
+        refused[BESIDE], refused[LEAST_LENGTH] = moved, length
+    return False
+
+
+@part
+def _may_ask(state, job, taken_up):
+    """Whether the head may make way for a job: not if it did not for one like it, and nothing has been taken since."""
+    refused = state.refused[state.jobs[job].shape]
+    return refused[ASKED] != taken_up or refused[LENGTH] != state.jobs[job].estimate
+
+
+@part
+def _note_asked(state, job, taken_up):
+    """Remember that the head makes no way for a job."""
+    refused = state.refused[state.jobs[job].shape]
+    if state.clock.limited == 0:
+        refused[ASKED], refused[LENGTH] = taken_up, state.jobs[job].estimate
 
 
 @part

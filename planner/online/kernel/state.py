@@ -148,6 +148,8 @@ class State(NamedTuple):
         Jobs of a plan and their starts, which bound later ones (`planner.online.kernel.floors`).
     full
         The last round in which the nodes had no room for a job of each shape.
+    refused
+        What EASY remembers of jobs of each shape that could not be backfilled (`planner.online.kernel.rounds`).
     ready, weight, known, least, watts, cells, pattern, lengths
         Scratch space.
     changes
@@ -186,6 +188,7 @@ class State(NamedTuple):
     bucket: Ints
     learned: Ints
     full: Ints
+    refused: Ints
     ready: Ints
     weight: Ints
     known: Ints
