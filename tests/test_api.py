@@ -15,6 +15,7 @@ import pandas as pd
 import pytest
 
 import planner
+from planner.api.results import RunResult
 from planner.cli.main import run
 from tests.days import BRIEF, DAY, write_small_site
 from tests.test_architecture import PACKAGE
@@ -170,3 +171,10 @@ def test_scripts_and_the_command_line_take_the_same_method(
     scenario = planner.load_scenario("site", {"rules.max_delay": None if max_delay == "null" else max_delay})
     planned = planner.plan_day(planner.build_day(scenario, DAY), iterations=1000, bound_time_s=0)
     assert planned.result.method == by_command
+
+
+@pytest.mark.parametrize(("bound", "most"), [(None, "profit 3.00; out"), (5.0, "profit 3.00 of at most 5.00; out")])
+def test_a_run_is_told_in_a_line(bound: float | None, most: str) -> None:
+    """With what no run exceeds, where that is known."""
+    whole = {"bound_eur": bound, "first": "2024-06-01", "last": "2024-06-02", "profit_eur": 3.0}
+    assert repr(RunResult(Path("out"), (), whole)) == f"<0 days, 2024-06-01 to 2024-06-02: {most}>"

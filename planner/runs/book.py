@@ -20,7 +20,7 @@ from planner.domain.plan import Deferral, Plan
 from planner.domain.result import Result
 from planner.domain.situation import Situation
 from planner.errors import InputError
-from planner.inputs.books.booked_day import Happened, Known, booked_day, of_accounts, of_table, require_over
+from planner.inputs.books.booked_day import Happened, Known, booked_day, of_accounts, of_table
 from planner.inputs.build import Day
 from planner.inputs.slurm.sacct_json import Accounts
 from planner.pages.day import day_page
@@ -66,12 +66,11 @@ def book(
     Raises
     ------
     InputError
-        The day is not over, or what the source says cannot be true.
+        What the source says cannot be true.
     BookedError
         The day is booked from other data, and ``rebook`` is not given.
     """
     horizon = Horizon(day, scenario.zone)
-    require_over(horizon, now_unix)
     target = folder / day.isoformat()
     began = dt.datetime.now(dt.UTC).isoformat(timespec="seconds")
     with held(target):

@@ -153,6 +153,12 @@ def test_figures_of_holds() -> None:
     assert measures.high_wait(jobs) == pytest.approx(83.5)
 
 
+def test_a_hold_that_ends_with_the_first_second_counts() -> None:
+    """A job that is held until second 0 of the trace was held."""
+    held = {"reference_s": np.array([-20]), "promise_s": np.array([5]), "held_until_s": np.array([0])}
+    assert measures.longest_hold(outcome([-20], [0], [5], [1], **held)) == 20
+
+
 def test_figures_of_holds_are_nan_where_nothing_is_held() -> None:
     """EASY promises nothing: no figure pretends that it did."""
     figures = (measures.held_jobs, measures.mean_hold, measures.longest_hold, measures.broken_promises)

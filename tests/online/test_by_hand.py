@@ -225,3 +225,12 @@ def test_many_units_on_one_node_with_a_power_limit() -> None:
     result = replay(trace, policy_named("easy"), seconds)
     assert result.start_s.tolist() == [0, 10]
     assert violations(result) == []
+
+
+@pytest.mark.parametrize("column", range(3))
+def test_a_trace_has_no_job_without_runtime_requested_time_or_width(column: int) -> None:
+    """One such job among others is refused."""
+    columns = [np.array([60, 60]), np.array([60, 60]), np.array([1, 1])]
+    columns[column] = np.array([0, 60])
+    with pytest.raises(InputError, match="a job without runtime, requested time or width; clean the trace first"):
+        pool_trace(("a", "b"), np.array([5, 7]), *columns, 4)

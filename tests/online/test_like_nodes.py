@@ -15,6 +15,7 @@ from planner.inputs.traces import read_pool
 from planner.online.audit_replay import violations
 from planner.online.drawn_deadlines import draw_deadlines
 from planner.online.estimates import estimate_named
+from planner.online.initial_state import Past
 from planner.online.like_nodes import with_like_nodes
 from planner.online.outages import Outages
 from planner.online.policies import policy_named
@@ -239,6 +240,18 @@ def test_the_nodes_are_the_first_with_room() -> None:
     submit, runtime = np.array([0, 0, 1]), np.array([5, 9, 4])
     trace = pool_trace(tuple("abc"), submit, runtime, runtime, np.array([2, 2, 3]), 5)
     assert run(as_nodes(trace), "easy", "actual").node_of_unit.tolist() == [0, 1, 2, 3, 0, 1, 4]
+
+
+def test_nodes_of_running_jobs_are_taken() -> None:
+    """By hand: a has run on node 1 of three since before, so b of two units gets 0 and 2; when a ends, c gets 1."""
+    submit, runtime = np.array([0, 1, 1]), np.array([5, 9, 4])
+    trace = as_nodes(pool_trace(tuple("abc"), submit, runtime, runtime, np.array([1, 2, 1]), 3))
+    like = with_like_nodes(trace)
+    assert like is not None
+    none = np.full(3, -1)
+    past = Past(1, np.array([0, -1, -1]), np.array([1, -1, -1, -1]), reference_s=none, latest_s=none)
+    nodes = like.nodes(np.array([0, 0, 0]), np.array([0, 1, 5]), np.array([5, 10, 9]), past)
+    assert nodes.tolist() == [1, 0, 2, 1]
 
 
 def test_a_node_that_is_lost_is_not_like_the_others() -> None:

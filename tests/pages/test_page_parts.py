@@ -107,6 +107,15 @@ def test_the_index_tells_idle_days_in_money() -> None:
     assert re.findall(r"--gap-part:(\d+)%", page) == ["0", "43", "60"]
 
 
+@pytest.mark.parametrize(("days", "text"), [(1, "1 day, 2024-06-01: profit"), (2, "2 days, 2024-06-01 to 2024-06-02:")])
+def test_the_index_says_which_days_it_has(days: int, text: str) -> None:
+    """One day by its date, several by the first and the last."""
+    entries = [
+        IndexEntry(Path("site") / f"2024-06-0{k}", day_summary(day=dt.date(2024, 6, k))) for k in range(1, days + 1)
+    ]
+    assert text in index_page(entries, [])
+
+
 def test_work_by_the_minute_is_all_the_work() -> None:
     """The power by the minute sums to the energy of the jobs within the day."""
     edges = minute_edges(3600)
