@@ -198,7 +198,7 @@ def _other_expressions(node: ast.expr) -> Iterator[ast.expr]:
         yield node.operand
     elif isinstance(node, ast.Constant) and isinstance(node.value, bool):
         yield ast.Constant(not node.value)
-    elif isinstance(node, ast.Constant) and isinstance(node.value, (int, float)):
+    elif isinstance(node, ast.Constant) and isinstance(node.value, (int, float)) and node.value + 1 != node.value:
         yield ast.Constant(node.value + 1)
     elif isinstance(node, ast.Name) and node.id in NAMES:
         yield ast.Name(NAMES[node.id])

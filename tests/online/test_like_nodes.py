@@ -242,6 +242,17 @@ def test_the_nodes_are_the_first_with_room() -> None:
     assert run(as_nodes(trace), "easy", "actual").node_of_unit.tolist() == [0, 1, 2, 3, 0, 1, 4]
 
 
+def test_a_node_of_its_own_before_like_ones_keeps_its_jobs() -> None:
+    """By hand: units of one and of two cores share node 0, which has three; nodes 1 and 2 have one core each."""
+    submit, runtime = np.array([0, 0, 0]), np.array([5, 5, 5])
+    trace = as_nodes(pool_trace(tuple("abc"), submit, runtime, runtime, np.array([1, 1, 1]), 3))
+    trace = with_changes(trace, machine=Machine(np.array([[3], [1], [1]])), group_amount=np.array([[2], [1], [1]]))
+    like = with_like_nodes(trace)
+    assert like is not None
+    assert like.units_per_node.tolist() == [0, 1, 1]
+    assert run(trace, "easy", "actual").node_of_unit.tolist() == [0, 0, 1]
+
+
 def test_nodes_of_running_jobs_are_taken() -> None:
     """By hand: a has run on node 1 of three since before, so b of two units gets 0 and 2; when a ends, c gets 1."""
     submit, runtime = np.array([0, 1, 1]), np.array([5, 9, 4])

@@ -33,6 +33,7 @@ from planner.pages.markup import (
     signed_money,
     signed_percent,
 )
+from planner.pages.scatter import Axis, Point, Series, scatter
 from tests.days import DAY, plan, write_small_site
 from tests.factories import day_summary
 from tests.pages.study_pages import made_up
@@ -264,3 +265,14 @@ def test_one_day_is_named_once() -> None:
     """A range of one day has one date."""
     assert days_from(1, DAY, DAY) == f"1 day, {DAY}"
     assert days_from(3, DAY, "2024-06-03") == f"3 days from {DAY} to 2024-06-03"
+
+
+@pytest.mark.parametrize(("is_dashed", "signs"), [(False, (0, "thin")), (True, (1, "dash"))])
+def test_a_dashed_line_is_dashed_in_the_legend(is_dashed: bool, signs: tuple[int, str]) -> None:
+    """The sign of a line beside its name is drawn as the line is."""
+    points = [Point(f"p{k}", k, k, "a point", "series-1") for k in (0.0, 1.0)]
+    axis = Axis("EUR", str)
+    drawn = scatter(
+        "t", [Series("line", "series-1", points, joined=True, dashed=is_dashed)], axis, axis, beside=axis, name="f"
+    )
+    assert (drawn.count("stroke-dasharray"), re.findall(r'<i [^>]*class="(\w+)"', drawn)) == (signs[0], [signs[1]])

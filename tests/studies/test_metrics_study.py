@@ -102,6 +102,7 @@ def test_the_study_runs_and_goes_on(
     published = csv_rows(folder / "published.csv")
     assert [sum(row["table"] == table for row in published) for table in ("II", "III", "IV")] == [72, 22, 22]
     page = (folder / "metrics.html").read_text("utf-8")
+    assert "What is met" in page
     assert all(f"Figure 4{part}" in page for part in ("a: saf-list", "b: laf-list", "c: list"))
     areas = {row["policy"]: row for row in csv_rows(folder / "areas.csv")}  # the last of each policy: all jobs
     assert {name: int(row["jobs"]) for name, row in areas.items()} == dict.fromkeys(WAITING, 39)
@@ -118,6 +119,7 @@ def test_the_study_runs_and_goes_on(
     assert run([*command, "--jobs", "20", "--part", "policies"]) == 0
     assert len(made) == count + 20
     assert not (folder / "published.csv").exists()
+    assert "What is met" not in (folder / "metrics.html").read_text("utf-8")
 
 
 @pytest.mark.parametrize(
