@@ -124,9 +124,9 @@ class Curie23Study(Study):
         return [*([] if self.has_all_days else [NO_PAPER]), *([] if self.until_empty else [NOT_EMPTIED])]
 
     def scenario_of(self, calibration: str, scenario: str, run: str | None = None) -> Scenario:
-        """A scenario: what the user sets goes over the calibration, and what makes a run goes over both."""
+        """A scenario: what makes a run goes over the calibration, and what the user sets over both."""
         more = () if run is None else RUNS[run].settings
-        settings = (*CALIBRATIONS[calibration].settings, *self.settings, *more)
+        settings = (*CALIBRATIONS[calibration].settings, *more, *self.settings)
         return study_scenario(scenario, data_folder(self.data), settings)
 
     def ground(self, calibration: str) -> str:

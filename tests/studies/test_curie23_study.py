@@ -15,7 +15,7 @@ from planner.cli.main import run
 from planner.domain.day_summary import DaySummary
 from planner.domain.result import Trial
 from planner.runs.run_figures import Row
-from planner.studies import curie23_setup as curie23_site
+from planner.studies import curie23_setup
 from planner.studies.curie23 import DAYS, Curie23Study
 from planner.studies.curie23_rows import curve_rows, days_improved, days_without_solution, published_rows, run_rows
 from planner.studies.curie23_setup import SCENARIOS, StudyRun
@@ -189,6 +189,18 @@ def test_a_page_of_a_slice_says_what_is_left_out() -> None:
     assert "The published study: 3 days of CEA Curie" in study.page(report)
 
 
+def test_what_the_user_sets_goes_over_what_makes_a_run(tmp_path: Path) -> None:
+    """Waiting has the price of the run, or the one that is given."""
+    trace = tmp_path / curie23_setup.TRACE
+    trace.parent.mkdir()
+    trace.touch()
+    prices = [
+        Curie23Study(data=tmp_path, settings=settings).scenario_of("ours", "air-winter", "harvest-whole").goal.waiting
+        for settings in ((), ("goal.waiting=0.002",))
+    ]
+    assert prices == [0.003, 0.002]
+
+
 def test_runs_of_other_days_and_settings_have_folders_of_their_own() -> None:
     """So that a trial does not take the place of a study of hours."""
     whole, part = Curie23Study(), Curie23Study(days=3)
@@ -222,7 +234,7 @@ def test_a_small_trace_end_to_end(
 ) -> None:
     """Both calibrations leave all files; days are kept; other settings, and a run with its own, have their own days."""
     run_of = StudyRun("harvest-brief", "harvest", ("search.harvest.rebuilds=false",), "harvest, tiers alone")
-    monkeypatch.setitem(curie23_site.RUNS, run_of.name, run_of)
+    monkeypatch.setitem(curie23_setup.RUNS, run_of.name, run_of)
     command = ["study", "curie23", "--data", str(data), "--out", str(tmp_path), "--days", "2", "--processes", "1", "-q"]
     command += ["--scenarios", "air-winter", "--methods", "est,multisearch,harvest-brief", "--iterations", "600"]
     command += ["--bound-time", "0"]
