@@ -1,7 +1,7 @@
 # Everything a fresh machine needs: Python 3.11 or newer, make, and the package registry.
 #
 #   make plan DAY=2024-06-01    plan a day of the built-in sample site
-#   make test                   run the tests, of slow ones a slice (five to six minutes on two cores)
+#   make test                   run the tests, of slow ones a slice (five to seven minutes on two cores)
 #   make test-all               run all tests in full
 #   make docs                   the documents as a site, in site/index.html
 #   make campaign               disturb it: 12,000 inputs, 400 kills, a hostile folder, a disturbed disk, 900 small days, 300 small queues (hours)
