@@ -26,6 +26,7 @@ from planner.domain.job_order import (
     overdue_first,
 )
 from planner.domain.problem import Problem
+from planner.domain.wait_prices import wait_costs
 from planner.units import MILLI, MILLIWATT_SECONDS_PER_KWH, SECONDS_PER_HOUR
 
 DIGITS = 2
@@ -143,3 +144,22 @@ def job_margin_per_s(problem: Problem) -> Floats:
     mean_price = float(np.average(cooled_prices(problem), weights=problem.segment_columns.length_s))
     earned = job_eur_per_hour(problem, columns) / SECONDS_PER_HOUR
     return earned - columns.power_mw / MILLIWATT_SECONDS_PER_KWH * mean_price
+
+
+def job_worth_per_core_s(problem: Problem) -> Floats:
+    """What a second of a core is worth with each job [EUR]: its margin and, on a machine that cannot take all work, the
+    waiting that its start saves. Where the queue empties all jobs start, and only the margin is looked at."""
+    equivalents = job_core_equivalents(problem.columns)
+    worth: Floats = np.zeros(len(equivalents))
+    np.divide(job_margin_per_s(problem), equivalents, out=worth, where=equivalents > 0)
+    if has_priced_queue(problem):
+        table, work = problem.wait_prices, equivalents * problem.columns.duration_s
+        starts_s = np.array(problem.horizon.length_s), problem.columns.release_s
+        never, at_once = (wait_costs(table, each) for each in starts_s)
+        worth += np.divide(never - at_once, work, out=np.zeros(len(work)), where=work > 0)
+    return worth
+
+
+def has_priced_queue(problem: Problem) -> bool:
+    """Whether waiting has a price, and money after the day counts less: on a machine that is full or overloaded."""
+    return bool(problem.waits) and not (problem.segment_columns.counts == 1).all()

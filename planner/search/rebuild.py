@@ -24,7 +24,7 @@ from planner.search.decode import opening_timelines, place_all
 from planner.search.kernel.money import Money, Tally
 from planner.search.kernel.rebuild_steps import MOST_FOLLOWERS, rebuild
 from planner.search.kernel.search_state import BEST, CURRENT, LOOKS, Habits, SearchState
-from planner.search.orderings import job_margin_per_s
+from planner.search.orderings import has_priced_queue, job_worth_per_core_s
 from planner.units import MILLI, SECONDS_PER_HOUR
 
 MOST_CUTS = 500
@@ -134,7 +134,8 @@ def _search_state(problem: Problem, jobs: JobTable, plan: Plan, seed: int, habit
     first_node = np.where(plan.is_placed, plan.node_of_unit[jobs.unit_ptr[:-1]], 0) if count else np.zeros(0, np.int64)
     most_out = habits.largest + habits.guests + 1 + (MOST_FOLLOWERS if len(problem.columns.links) else 0)
     widest = np.sort(np.diff(jobs.unit_ptr))[-most_out:].sum() if count else 0
-    margin = profit_per_kw(problem, columns)
+    worth = job_worth_per_core_s(problem)
+    thrift = worth if has_priced_queue(problem) else profit_per_kw(problem, columns)
     return SearchState(
         start_of=plan.start_s.copy(),
         node_of_unit=plan.node_of_unit.copy(),
@@ -149,12 +150,12 @@ def _search_state(problem: Problem, jobs: JobTable, plan: Plan, seed: int, habit
                 -columns.duration_s.astype(float),
                 -equivalents,
                 columns.duration_s.astype(float),
-                -np.where(np.isfinite(margin), margin, FREE_MARGIN),
+                -np.where(np.isfinite(thrift), thrift, FREE_MARGIN),
             ]
         ),
         near=np.zeros((2, count), dtype=np.int64),
         near_at=np.zeros((2, count), dtype=np.int64),
-        margin=np.divide(job_margin_per_s(problem), equivalents, out=np.zeros(count), where=equivalents > 0),
+        worth=worth,
         first_node=first_node.astype(np.int64),
         earns=job_charged(columns) * columns.weight * per_core_s,
         latest=columns.latest_start_s,

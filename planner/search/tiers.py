@@ -1,8 +1,9 @@
 """Tiered orders: the best-paying work first, and within each tier the large jobs first, so that it packs tightly.
 
 An order by profit alone leaves holes that jobs of little profit fill; an order by size alone starts the wrong jobs. A
-tiered order is both: jobs are ranked by profit per core and second, cut into tiers of so much work each, and sorted by
-size within a tier. How wide the tiers are, how much of the release time counts and what size means is searched for.
+tiered order is both: jobs are ranked by what they are worth per core and second, cut into tiers of so much work each,
+and sorted by size within a tier. How wide the tiers are, how much of the release time counts and what size means is
+searched for.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from planner.domain.job_order import job_core_equivalents
 from planner.domain.problem import Problem
 from planner.domain.result import BestSoFar, Candidate, Trial
 from planner.search.decode import decode
-from planner.search.orderings import job_margin_per_s
+from planner.search.orderings import job_worth_per_core_s
 from planner.search.whole_plan_rules import evaluate_decoded
 
 BATCH = 8
@@ -150,9 +151,8 @@ class _Facts:
         equivalents = job_core_equivalents(columns)
         # A job that waits for others may not come into the day at all.
         inside = np.minimum(columns.duration_s, np.maximum(1, day - columns.release_s))
-        margin = np.divide(job_margin_per_s(problem), equivalents, out=np.zeros(len(columns)), where=equivalents > 0)
         submitted = problem.submission_rank
-        best_first = np.lexsort((submitted, -margin))
+        best_first = np.lexsort((submitted, -job_worth_per_core_s(problem)))
         rank = np.empty(len(columns))
         capacity = problem.cluster.total("cores") * day
         rank[best_first] = np.cumsum((equivalents * inside)[best_first]) / capacity

@@ -39,7 +39,7 @@ def ruin(jobs, state, habits):
         seed = state.members[below(stream, placed)]
         for _ in range(below(stream, DRAWS)):
             rival = state.members[below(stream, placed)]
-            if state.margin[rival] < state.margin[seed]:
+            if state.worth[rival] < state.worth[seed]:
                 seed = rival
         count = _add(jobs, state, count, seed, FOLLOWERS)
         row = below(stream, state.near.shape[0])
@@ -62,12 +62,12 @@ def ruin(jobs, state, habits):
                 longest = max(longest, state.keys[SHORT, out[index]])
                 widest -= state.keys[WIDE, out[index]]
         for _ in range(guests):
-            other, best_margin = state.members[placed + below(stream, waiting)], -np.inf
+            other, best_worth = state.members[placed + below(stream, waiting)], -np.inf
             for _ in range(tries):
                 rival = state.members[placed + below(stream, waiting)]
                 fits = state.keys[SHORT, rival] <= longest and -state.keys[WIDE, rival] <= widest
-                if fits and state.margin[rival] > best_margin:
-                    other, best_margin = rival, state.margin[rival]
+                if fits and state.worth[rival] > best_worth:
+                    other, best_worth = rival, state.worth[rival]
             if not _is_out(out, count, other):
                 count = _add(jobs, state, count, other, BEFORE)
     return count

@@ -45,8 +45,8 @@ class SearchState(NamedTuple):
     near, near_at
         The jobs in the order of their start, and in that of their first node and start, as they were when the search
         was last looked at; and where each stands in these orders.
-    margin
-        Profit of each job per core-equivalent and second, at the day's mean cost [EUR].
+    worth
+        What each job is worth per core-equivalent and second (`planner.search.orderings.job_worth_per_core_s`) [EUR].
     first_node
         Node of the first unit of each placed job.
     earns
@@ -71,7 +71,7 @@ class SearchState(NamedTuple):
     keys: Floats
     near: Ints
     near_at: Ints
-    margin: Floats
+    worth: Floats
     first_node: Ints
     earns: Floats
     latest: Ints
