@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from planner.domain.books import Booked
 from planner.domain.day_summary import DaySummary, DayTotals, EasyDay, JobCounts
+from planner.domain.time_ahead import counts_words
 from planner.domain.waits import Waits
 from planner.printable import printable
 from planner.units import clock, distance, is_share
@@ -89,7 +90,7 @@ def _ahead(summary: DaySummary) -> list[str]:
     load = "" if ahead.load is None else f", asked for lately {100 * ahead.load:.0f} % of the machine"
     why = "as the site says" if ahead.is_set else f"{ahead.backlog_days:.1f} days of work are known{load}"
     more = f": {ahead.more_core_hours:+,.0f} core-hours over EASY today" if ahead.later < 1 else ""
-    lines.append(f"    machine       {ahead.regime}{more} ({why}; a euro after today counts {ahead.later:.2f})")
+    lines.append(f"    machine       {ahead.regime}{more} ({why}; a euro {counts_words(ahead.later)})")
     if abs(ahead.pulled_forward_eur) >= 0.005:
         lines.append(
             f"    today alone   {ahead.pulled_forward_eur:>+14,.2f} {money} of the profit below is work of later days"

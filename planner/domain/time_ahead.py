@@ -6,10 +6,13 @@ from dataclasses import dataclass
 
 from planner.domain.plan import Plan
 
+TOMORROW_COUNTS = 0.5
+"""What the money of tomorrow counts at least: its room is as scarce as today's, but who will come in is not known."""
+
 
 @dataclass(frozen=True)
 class Regime:
-    """What a euro that is earned after the day counts, from 0 to 1, and why.
+    """What a euro of later days counts, from 0 to 1, and why; one of tomorrow counts half at least.
 
     ``load`` is the work that came in on the days before, as a part of what the machine can do; None where that is not
     known. ``backlog_days`` is the work that waits and runs, in days of the whole machine. ``is_set``: the site said so.
@@ -26,6 +29,18 @@ class Regime:
         if self.later >= 1:
             return "the queue empties"
         return "overloaded" if self.later <= 0 else "nearly full"
+
+
+def tomorrow_counts(later: float) -> float:
+    """What a euro of tomorrow counts where one of later days counts ``later``."""
+    return max(later, TOMORROW_COUNTS)
+
+
+def counts_words(later: float) -> str:
+    """What a euro of tomorrow and of later days counts, in words."""
+    if later >= TOMORROW_COUNTS:
+        return f"after today counts {later:.2f}"
+    return f"of tomorrow counts {TOMORROW_COUNTS:.2f}, of later days {later:.2f}"
 
 
 @dataclass(frozen=True)

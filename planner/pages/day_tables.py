@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from planner.domain.day_summary import DaySummary
 from planner.domain.result import Trial
+from planner.domain.time_ahead import counts_words
 from planner.pages.figure_parts import column, numbers, temperature_digits
 from planner.pages.markup import (
     Column,
@@ -160,7 +161,7 @@ def time_ahead(summary: DaySummary) -> list[Part]:
         row("jobs over 48 h", ours.waits.over_48_h, easy.waits.over_48_h, plain, "less"),
     ]
     columns = [Column("", number=False), Column("plan"), Column("EASY"), Column("difference")]
-    said = [f"Machine: {ahead.regime}; 1 {currency} earned after today counts {ahead.later:.2f}."]
+    said = [f"Machine: {ahead.regime}; 1 {currency} {counts_words(ahead.later)}."]
     if ahead.bound_eur is not None:
         said.append(
             f"No schedule earns more than {signed_money(ahead.bound_eur - easy.profit_eur, currency)} against EASY."

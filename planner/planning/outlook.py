@@ -3,12 +3,14 @@
 The profit of a calendar day is a poor goal for a site: it pulls work forward from tomorrow and lets users wait. So a
 day is decided on the time in which EASY would end all known jobs. What is earned after the day counts ``later``: all
 of it where the queue empties by itself, since work pulled forward brings nothing then, and nothing where the machine is
-overloaded, since an hour of it that is lost never comes back. Waiting has a price (`planner.domain.wait_prices`), and a
-job that starts much later than EASY would have started it has a higher one.
+overloaded, since an hour of it that is lost never comes back. Tomorrow counts half at least: its room is as scarce, so
+what packs well there is not used up today, but who comes in is not known. Waiting has a price
+(`planner.domain.wait_prices`), and a job that starts much later than EASY would have started it has a higher one.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -22,14 +24,14 @@ from planner.domain.horizon import Horizon
 from planner.domain.job import Job
 from planner.domain.plan import Plan, cut_plan
 from planner.domain.problem import Problem
-from planner.domain.segment import Segment, split_segments
-from planner.domain.time_ahead import TimeAhead
+from planner.domain.segment import split_segments
+from planner.domain.time_ahead import TimeAhead, tomorrow_counts
 from planner.inputs.build import Day, frame
 from planner.limits import DAY_S
 from planner.online.day_replay import easy_plan
 from planner.planning.baselines import waits_of
 from planner.planning.lookahead_days import with_days_ahead
-from planner.planning.regime import regime_of
+from planner.planning.regime import last_jobs, regime_of
 from planner.planning.waiting_price import wait_prices, waiting_price
 from planner.units import SECONDS_PER_HOUR, rounded
 
@@ -51,7 +53,9 @@ def with_outlook(day: Day) -> Day:
     problem, horizon = day.problem, day.problem.horizon
     if not problem.jobs:
         return day
-    regime = regime_of(day.scenario, problem)
+    goal = day.scenario.goal
+    came = last_jobs(day.scenario, problem) if goal.later is None or goal.waiting is None else []
+    regime = regime_of(day.scenario, problem, came)
     most_days = MOST_DAYS if regime.later > 0 else FEW_DAYS
     easy, ends_s = _easy_until_done(problem, most_days)
     days = 1
@@ -60,24 +64,23 @@ def with_outlook(day: Day) -> Day:
         last, days = last.next_day(), days + 1
     longer = Horizon.from_moment(horizon.start_unix, last.end_unix - horizon.start_unix, horizon.zone)
     empty, _ = frame(day.scenario, longer, repeats=True)
-    segments = split_segments(empty.segments, [horizon.length_s])
+    edges_s = [horizon.length_s, horizon.next_day().end_unix - horizon.start_unix]
+    counts = [1.0, tomorrow_counts(regime.later), regime.later]
+    # Where tomorrow counts as all later days do, segments go on over its end.
+    segments = split_segments(empty.segments, edges_s if counts[1] != counts[2] else edges_s[:1])
     ahead = replace(
         problem,
         horizon=longer,
-        segments=tuple(_later(one, horizon.length_s, regime.later) for one in segments),
+        segments=tuple(replace(one, counts=counts[bisect_right(edges_s, one.start_s)]) for one in segments),
         outages=node_outages(day.situation.outages, longer),
     )
     easy = cut_plan(ahead, easy, longer.length_s)
     jobs = tuple(_with_easy_start(job, horizon, start) for job, start in zip(ahead.jobs, easy.start_s, strict=True))
     day = replace(day, problem=replace(problem, jobs=jobs))
-    hour_eur = waiting_price(day.scenario, problem, regime.later)
+    hour_eur = waiting_price(day.scenario, problem, regime.later, came)
     ahead = replace(ahead, jobs=jobs)
     ahead = replace(ahead, waits=wait_prices(ahead, hour_eur, regime.later))
     return replace(day, ahead=ahead, outlook=TimeAhead(regime, hour_eur, easy, days))
-
-
-def _later(segment: Segment, day_s: int, counts: float) -> Segment:
-    return segment if segment.start_s < day_s else replace(segment, counts=counts)
 
 
 def _easy_until_done(problem: Problem, most_days: int) -> tuple[Plan, int]:

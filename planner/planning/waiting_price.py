@@ -1,23 +1,26 @@
 """What the waiting of each job counts, from when on a job is late, and what being late counts.
 
 Where the queue empties, nobody need start much later than under EASY, large jobs count more, and old ones too. On an
-overloaded machine somebody must: waiting counts the same for every job there, young or old, and little, so that the
+overloaded machine somebody must: waiting counts the same for every job there, young or old, and less, so that the
 room goes to what fills it best and short jobs do not wait for it. In between it is a mixture, by what later money
 counts.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from planner.domain.columns import Floats, Ints
+from planner.domain.job import Job
 from planner.domain.job_order import cooled_prices
 from planner.domain.problem import Problem
 from planner.domain.wait_prices import WaitPrice
 from planner.limits import DAY_S
 from planner.scenario.schema import Scenario
 from planner.search.orderings import job_margin_per_s
-from planner.units import MILLIWATT_SECONDS_PER_KWH, SECONDS_PER_HOUR
+from planner.units import MILLI, MILLIWATT_SECONDS_PER_KWH, SECONDS_PER_HOUR
 
 LATE_AFTER_S = 4 * SECONDS_PER_HOUR
 """A job is late so long after its start under EASY at most."""
@@ -37,20 +40,25 @@ ones day after day."""
 MARGIN_PART = 0.5
 """What the hour of waiting of a job with the mean margin counts more than that of a job without any."""
 
-OVERLOADED_PART = 0.1
+OVERLOADED_PART = 0.5
 """What an hour of waiting counts on an overloaded machine, as a part of what it counts where the queue empties."""
 
 
-def waiting_price(scenario: Scenario, problem: Problem, later: float) -> float:
+def waiting_price(scenario: Scenario, problem: Problem, later: float, came: Sequence[Job]) -> float:
     """What an hour of waiting of one job counts [EUR]: as the site says, or a part of the energy of the mean job.
 
-    ``later`` is what money after the day counts: from 0 on an overloaded machine to 1 where the queue empties.
+    ``later`` is what money after the day counts: from 0 on an overloaded machine to 1 where the queue empties. The mean
+    job is that of the queue where it empties. An overloaded machine is left with the large ones: there it is that of
+    the jobs that ``came`` in the last week, where any are known.
     """
     if scenario.goal.waiting is not None:
         return scenario.goal.waiting
     segments, columns = problem.segment_columns, problem.columns
     price = abs(float(np.average(cooled_prices(problem), weights=segments.length_s)))
     kwh = float(np.mean(columns.power_mw * columns.duration_s)) / MILLIWATT_SECONDS_PER_KWH
+    if later < 1 and came:
+        week_kwh = MILLI * sum(job.power_w * job.planned_s for job in came) / len(came) / MILLIWATT_SECONDS_PER_KWH
+        kwh = later * kwh + (1.0 - later) * week_kwh
     part = OVERLOADED_PART + (1.0 - OVERLOADED_PART) * later
     return part * scenario.hold.params().waiting_fraction * kwh * price
 

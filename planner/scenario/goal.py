@@ -28,7 +28,8 @@ class Goal(Section):
         Within(limits.FRACTION),
         Key(
             "part",
-            "what a euro that is earned after the day counts: 1 where the queue empties, 0 on an overloaded machine",
+            "what a euro that is earned after the day counts: 1 where the queue empties, 0 on an overloaded machine"
+            " (one of tomorrow half at least)",
             default="by the work that came in on the last seven days and the work that waits",
         ),
     ] = None
@@ -44,7 +45,7 @@ class Goal(Section):
             "EUR per hour",
             "what an hour of waiting of one job counts, in plans and when jobs are held for cheaper hours",
             default="2 % of what the energy of the mean job costs (`hold.waiting_fraction`); in plans of an overloaded"
-            " machine a tenth of it",
+            " machine half as much, of the mean job of the last week",
         ),
     ] = None
     carbon_limit_kg: Annotated[

@@ -11,6 +11,8 @@ import pytest
 from planner.accounting.settle import settle
 from planner.domain.plan import cut_plan
 from planner.inputs.build import Day, build, build_day
+from planner.inputs.jobs.read import submitted_jobs
+from planner.limits import DAY_S
 from planner.methods import Params
 from planner.online.day_replay import easy_plan
 from planner.places import shipped_folder
@@ -65,8 +67,12 @@ def test_later_money_counts_by_regime_and_as_the_site_says() -> None:
         assert day.ahead is not None
         regime = day.outlook.regime
         found[name] = regime.later, regime.is_set
-        counts = {one.counts for one in day.ahead.segments if one.start_s >= day.problem.horizon.length_s}
-        assert counts == {regime.later}
+        days: dict[int, set[float]] = {}
+        for one in day.ahead.segments:
+            days.setdefault(one.start_s // DAY_S, set()).add(one.counts)
+        assert days.pop(0) == {1.0}
+        assert days.pop(1) == {max(0.5, regime.later)}, "tomorrow's room is as scarce as today's, and half known"
+        assert all(counts == {regime.later} for counts in days.values())
     assert found == {"usual": (1.0, False), "twice": (0.0, False), "said": (0.25, True)}
 
 
@@ -112,7 +118,11 @@ def test_on_an_overloaded_machine_waiting_counts_the_same_for_all_and_nobody_is_
     free, full = (with_time_ahead(build_day(scenario_of(f"goal.later={later}"), FIRST)).outlook for later in (1.0, 0.0))
     assert free is not None
     assert full is not None
-    assert full.waiting_eur_per_h == pytest.approx(0.1 * free.waiting_eur_per_h)
+    queue = with_outlook(build_day(scenario_of(), FIRST)).problem.jobs
+    start_unix = looked.problem.horizon.start_unix
+    week, _ = submitted_jobs(scenario_of(), (start_unix - 7 * DAY_S, start_unix))
+    energy_of = [sum(job.power_w * job.planned_s for job in jobs) / len(jobs) for jobs in (queue, week)]
+    assert full.waiting_eur_per_h == pytest.approx(0.5 * free.waiting_eur_per_h * energy_of[1] / energy_of[0])
 
 
 @pytest.mark.parametrize(("later", "counts_days"), [(1.0, 7.0), (0.5, 3.5), (0.25, 1.75), (0.0, 0.0)])
