@@ -13,7 +13,6 @@ from planner.domain.horizon import Horizon
 from planner.pages.figure_parts import (
     COLOURS,
     Panel,
-    column,
     count_at,
     layer,
     mean_work_kw,
@@ -34,7 +33,7 @@ COLOURS_OF_USE = (0, 1, 4, 3, 5, 7)
 
 def day_grids(segments: Table, run: Mapping[str, Any], length_s: int) -> dict[str, list[int]]:
     """Edges of the segments, of the minutes and of what the weather says [s]."""
-    edges = [int(text) for text in column(segments, "start_s")] + [length_s]
+    edges = [int(text) for text in segments.column("start_s")] + [length_s]
     weather = [*run["outside"]["start_s"], length_s]
     return {"segments": edges, "minutes": minute_edges(length_s).tolist(), "weather": weather}
 
@@ -151,7 +150,7 @@ def _money(segments: Table, hours: Floats, currency: str) -> list[Panel]:
 def _queue(schedule: Table, deferred: Table, starts: Ints, ends: Ints, horizon: Horizon) -> Panel:
     edges = minute_edges(horizon.length_s)
     came = submitted_s(schedule, horizon)
-    waits = np.array([kind == "deferred" for kind in column(deferred, "kind")], dtype=bool)
+    waits = np.array([kind == "deferred" for kind in deferred.column("kind")], dtype=bool)
     later = submitted_s(deferred, horizon)[waits] if len(deferred.rows) else np.array([], dtype=np.int64)
     waiting = count_at(edges, np.concatenate([came, later]), starts)
     running = count_at(edges, starts, ends)
@@ -214,7 +213,7 @@ def gantt_figure(accounts: list[str], resources: list[str], nodes: int, height: 
 
 
 def _whole(table: Table, name: str) -> Ints:
-    return np.array(column(table, name), dtype=np.int64)
+    return np.array(table.column(name), dtype=np.int64)
 
 
 LEAST_KWH = 1e-4

@@ -17,6 +17,7 @@ from planner.domain.job import UnitGroup
 from planner.domain.node_text import parse_unit_nodes
 from planner.inputs.jobs.unit_groups import parse_unit_groups
 from planner.pages.markup import Html, el, money
+from planner.store.read_tables import unix_of
 from planner.store.write_tables import Table
 
 
@@ -73,15 +74,9 @@ MARK_S = 1800
 """Distance of the marks that say what the wall clock shows [s]; clocks change by whole multiples of it."""
 
 
-def column(table: Table, name: str) -> list[str]:
-    """The cells of a column."""
-    index = table.columns.index(name)
-    return [row[index] for row in table.rows]
-
-
 def numbers(table: Table, name: str) -> Floats:
     """The cells of a column of numbers."""
-    return np.array(column(table, name), dtype=np.float64)
+    return np.array(table.column(name), dtype=np.float64)
 
 
 def temperature_digits(temperature_c: Floats) -> int:
@@ -99,10 +94,7 @@ def clock_axis(horizon: Horizon) -> dict[str, Any]:
 
 def submitted_s(table: Table, horizon: Horizon) -> Ints:
     """Submit times from midnight [s]."""
-    import datetime as dt
-
-    times = [int(dt.datetime.fromisoformat(text).timestamp()) for text in column(table, "submit_time")]
-    return np.array(times, dtype=np.int64) - horizon.start_unix
+    return np.array([unix_of(text) for text in table.column("submit_time")], dtype=np.int64) - horizon.start_unix
 
 
 def minute_edges(length_s: int) -> Ints:
@@ -148,7 +140,7 @@ WORDS = {"memory_gb": "memory", "gpus": "GPUs"}
 def ranked_accounts(schedule: Table) -> list[str]:
     """Accounts by what they use, the largest first."""
     used: Counter[str] = Counter()
-    for account, hours in zip(column(schedule, "account"), numbers(schedule, "core_hours"), strict=True):
+    for account, hours in zip(schedule.column("account"), numbers(schedule, "core_hours"), strict=True):
         used[account] += hours
     return sorted(used, key=lambda account: (-used[account], account))
 
@@ -156,12 +148,12 @@ def ranked_accounts(schedule: Table) -> list[str]:
 def gantt_data(schedule: Table, cluster: Cluster, currency: str, wait_s: list[int]) -> dict[str, Any]:
     """Everything that the figure draws and shows."""
     accounts = ranked_accounts(schedule)
-    users = sorted(set(column(schedule, "user")))
+    users = sorted(set(schedule.column("user")))
     account_of = {name: index for index, name in enumerate(accounts)}
     user_of = {name: index for index, name in enumerate(users)}
     shapes: dict[str, tuple[UnitGroup, ...]] = {}
     spans = []
-    for text, units in zip(column(schedule, "unit_groups"), column(schedule, "unit_nodes"), strict=True):
+    for text, units in zip(schedule.column("unit_groups"), schedule.column("unit_nodes"), strict=True):
         groups = shapes.setdefault(text, parse_unit_groups(text, cluster.resources))
         spans.append(_spans(groups, parse_unit_nodes(units), cluster))
     return {
@@ -183,14 +175,14 @@ def gantt_data(schedule: Table, cluster: Cluster, currency: str, wait_s: list[in
         "users": users,
         "money": money(0, currency, 0).replace("0", "#"),
         "jobs": {
-            "id": column(schedule, "job_id"),
-            "name": column(schedule, "name"),
-            "account": [account_of[name] for name in column(schedule, "account")],
-            "user": [user_of[name] for name in column(schedule, "user")],
-            "start": [int(text) for text in column(schedule, "start_s")],
-            "end": [int(text) for text in column(schedule, "end_s")],
+            "id": schedule.column("job_id"),
+            "name": schedule.column("name"),
+            "account": [account_of[name] for name in schedule.column("account")],
+            "user": [user_of[name] for name in schedule.column("user")],
+            "start": [int(text) for text in schedule.column("start_s")],
+            "end": [int(text) for text in schedule.column("end_s")],
             "wait": wait_s,
-            "nodes": [_short(text) for text in column(schedule, "nodes")],
+            "nodes": [_short(text) for text in schedule.column("nodes")],
             "power": rounded(numbers(schedule, "power_w"), 1),
             "revenue": rounded(numbers(schedule, "revenue_eur"), 2),
             "profit": rounded(numbers(schedule, "profit_eur"), 2),
@@ -208,9 +200,9 @@ def use_fractions(
     schedule: Table, cluster: Cluster, edges: Ints
 ) -> dict[str, np.ndarray[tuple[int], np.dtype[np.float64]]]:
     """Of each resource the part of all that jobs hold, on average between each pair of edges; 0 where there is none."""
-    start = np.array(column(schedule, "start_s"), dtype=np.int64)
-    end = np.array(column(schedule, "end_s"), dtype=np.int64)
-    asked = [parse_unit_groups(text, cluster.resources) for text in column(schedule, "unit_groups")]
+    start = np.array(schedule.column("start_s"), dtype=np.int64)
+    end = np.array(schedule.column("end_s"), dtype=np.int64)
+    asked = [parse_unit_groups(text, cluster.resources) for text in schedule.column("unit_groups")]
     found = {}
     for name in cluster.resources:
         held = np.array([sum(each.count * each.amount(name) for each in groups) for groups in asked], dtype=np.float64)

@@ -35,7 +35,7 @@ from planner.store.read_tables import (
     waits_of,
     whole,
 )
-from planner.store.write_tables import COLUMNS, STATES, Table
+from planner.store.write_tables import STATES, Table
 
 By = Literal["account", "user", "account-user", "class", "partition", "qos", "job"]
 WAYS: tuple[str, ...] = get_args(By)
@@ -199,9 +199,9 @@ def read_cost_day(folder: Path, day: dt.date, scenario: str, came: Came) -> tupl
     if (summary.day, summary.scenario) != (day, scenario):
         problem = f"it is {summary.day} of {one_line(summary.scenario, 40)}; the folder is another day's"
         raise FileFormatError(folder / "summary.json", problem, remedy="move it where it belongs")
-    tables = {"schedule": read_table(folder / "schedule.csv", COLUMNS["schedule"])}
+    schedule = read_table(folder, "schedule")
     cluster, horizon = cluster_of(run), summary.horizon
-    jobs = tuple(read_rows(folder, tables, "schedule", lambda row: _job_day(row, day, horizon.length_s, cluster)))
+    jobs = tuple(read_rows(folder, "schedule", lambda row: _job_day(row, day, horizon.length_s, cluster), schedule))
     totals = _totals(summary.totals) | {"gpu_hours": sum((job.sums["gpu_hours"] for job in jobs), Decimal(0))}
     site = {name: totals[name] - sum((job.sums[name] for job in jobs), Decimal(0)) for name in QUANTITIES}
     site_cost = exact(summary.site_cost_eur)
@@ -210,12 +210,12 @@ def read_cost_day(folder: Path, day: dt.date, scenario: str, came: Came) -> tupl
         raise FileFormatError(*wrong, remedy=REMEDY)
     if abs(site["profit_eur"] + site_cost) > _CENT or abs(site["revenue_eur"]) > _CENT:
         raise FileFormatError(folder, "its jobs do not sum to its totals", remedy=REMEDY)
-    waits = waits_of(tables["schedule"], horizon, came).tolist()
+    waits = waits_of(schedule, horizon, came).tolist()
     jobs = tuple(
         replace(job, wait_s=None if job.wait_s is None else wait) for job, wait in zip(jobs, waits, strict=True)
     )
     is_booked = summary.booked is not None
-    return CostDay(day, horizon, summary.currency, jobs, totals, site, folder, is_booked), tables["schedule"]
+    return CostDay(day, horizon, summary.currency, jobs, totals, site, folder, is_booked), schedule
 
 
 def _job_day(row: dict[str, str], day: dt.date, length_s: int, cluster: Cluster) -> JobDay:

@@ -25,8 +25,7 @@ from planner.printable import one_line
 from planner.scenario.schema import Scenario
 from planner.store.plan_versions import VERSIONS, plans_of
 from planner.store.read_json import cluster_of, is_booked, known_until_of, made, outages_of, read_run, strength_of
-from planner.store.read_tables import choice, job_of, moment, read_rows, read_table, scheduled_of, whole
-from planner.store.write_tables import COLUMNS
+from planner.store.read_tables import choice, job_of, moment, read_rows, scheduled_of, whole
 from planner.text_files import digest
 
 CARRIED_FILES = ("schedule.csv", "deferred.csv")
@@ -228,7 +227,6 @@ def read_last_plan(folder: Path, scenario: Scenario, horizon: Horizon) -> LastPl
 
 def _read(folder: Path, run: Mapping[str, Any], horizon: Horizon, mark: Mapping[str, str]) -> LastPlan:
     cluster, known = cluster_of(run), known_until_of(run)
-    tables = {name: read_table(folder / f"{name}.csv", COLUMNS[name]) for name in ("schedule", "deferred")}
 
     def started(row: dict[str, str]) -> StartedJob:
         job, state, placed, end_s = scheduled_of(row, cluster)
@@ -247,8 +245,8 @@ def _read(folder: Path, run: Mapping[str, Any], horizon: Horizon, mark: Mapping[
     rates: Rates | None = made(Rates, run["rates"]) if "rates" in run else None
     return LastPlan(
         horizon,
-        tuple(read_rows(folder, tables, "schedule", started)),
-        tuple(read_rows(folder, tables, "deferred", unstarted)),
+        tuple(read_rows(folder, "schedule", started)),
+        tuple(read_rows(folder, "deferred", unstarted)),
         outages_of(run),
         known if known is not None else horizon.end_unix if sees_day else horizon.start_unix,
         None if rates is None else SiteState.before(horizon.day, rates),

@@ -147,8 +147,8 @@ def write_parquet(table: Table, path: Path) -> None:
         "flag": pa.bool_(),
     }
     arrays = {
-        name: pa.array([_value(kind_of(name), row[index]) for row in table.rows], type=types[kind_of(name)])
-        for index, name in enumerate(table.columns)
+        name: pa.array([_value(kind_of(name), text) for text in table.column(name)], type=types[kind_of(name)])
+        for name in table.columns
     }
     pa.parquet.write_table(pa.table(arrays), path)
 
@@ -165,8 +165,8 @@ def columns_of(table: Table) -> dict[str, Any]:
         "flag": "boolean",
     }
     return {
-        name: pd.Series([_value(kind_of(name), row[index]) for row in table.rows], dtype=types[kind_of(name)])
-        for index, name in enumerate(table.columns)
+        name: pd.Series([_value(kind_of(name), text) for text in table.column(name)], dtype=types[kind_of(name)])
+        for name in table.columns
     }
 
 
