@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -92,6 +93,20 @@ def clock_axis(horizon: Horizon) -> dict[str, Any]:
     return {"kind": "clock", "lo": 0, "hi": horizon.length_s, "least": 120, "mark_s": MARK_S, "clock": clock}
 
 
+def days_between(first: dt.date, last: dt.date) -> list[str]:
+    """Every day from one to another."""
+    return [(first + dt.timedelta(days=k)).isoformat() for k in range((last - first).days + 1)]
+
+
+def days_payload(days: Sequence[str], panels: Sequence[Panel]) -> dict[str, Any]:
+    """Figures with a bar or a point for each day, as the script takes them."""
+    return {
+        "axis": {"kind": "days", "lo": 0, "hi": len(days), "least": 2, "days": days},
+        "grids": {"days": list(range(len(days) + 1))},
+        "panels": [panel.spec() for panel in panels],
+    }
+
+
 def submitted_s(table: Table, horizon: Horizon) -> Ints:
     """Submit times from midnight [s]."""
     return np.array([unix_of(text) for text in table.column("submit_time")], dtype=np.int64) - horizon.start_unix
@@ -127,9 +142,6 @@ def rounded(values: Sequence[float] | Floats, digits: int) -> list[float]:
     return [round(float(value), digits) + 0.0 for value in values]
 
 
-COLOURS = 8
-"""Accounts with a colour of their own; the others share one."""
-
 LEAST = 15
 """A job without cores is drawn this high [thousandths of a node]."""
 
@@ -151,11 +163,10 @@ def gantt_data(schedule: Table, cluster: Cluster, currency: str, wait_s: list[in
     users = sorted(set(schedule.column("user")))
     account_of = {name: index for index, name in enumerate(accounts)}
     user_of = {name: index for index, name in enumerate(users)}
-    shapes: dict[str, tuple[UnitGroup, ...]] = {}
-    spans = []
-    for text, units in zip(schedule.column("unit_groups"), schedule.column("unit_nodes"), strict=True):
-        groups = shapes.setdefault(text, parse_unit_groups(text, cluster.resources))
-        spans.append(_spans(groups, parse_unit_nodes(units), cluster))
+    spans = [
+        _spans(parse_unit_groups(groups, cluster.resources), parse_unit_nodes(nodes), cluster)
+        for groups, nodes in zip(schedule.column("unit_groups"), schedule.column("unit_nodes"), strict=True)
+    ]
     return {
         "height": max(260, min(620, 16 * cluster.node_count + 22)),
         "nodes": cluster.node_count,
