@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from pathlib import Path
-from typing import Literal, get_args
 
 from planner.domain.cluster import Cluster
 from planner.domain.day_summary import DayTotals
@@ -36,9 +35,6 @@ from planner.store.read_tables import (
     whole,
 )
 from planner.store.write_tables import STATES, Table
-
-By = Literal["account", "user", "account-user", "class", "partition", "qos", "job"]
-WAYS: tuple[str, ...] = get_args(By)
 
 SITE = "site"
 """The line of what no job carries."""
@@ -145,7 +141,12 @@ class CostLine:
     @property
     def mean_wait_h(self) -> float | None:
         """Mean time from when they could first start to start of the jobs that start in these days [h]."""
-        return sum(self.waits_s) / len(self.waits_s) / 3600 if self.waits_s else None
+        return mean_hours(self.waits_s)
+
+
+def mean_hours(waits_s: Sequence[float]) -> float | None:
+    """The mean of waits [h]; None where there are none."""
+    return sum(waits_s) / len(waits_s) / 3600 if waits_s else None
 
 
 def read_days(
@@ -282,7 +283,7 @@ KEYS: dict[str, Callable[[JobDay], str]] = {
 """What jobs of a line have in common, by what a report is by."""
 
 
-def cost_lines(jobs: Iterable[JobDay], by: By) -> list[CostLine]:
+def cost_lines(jobs: Iterable[JobDay], by: str) -> list[CostLine]:
     """One line for all that have the same account, user, both, node class, partition or QOS, or for each job.
 
     The largest revenue is first.

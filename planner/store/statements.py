@@ -14,7 +14,7 @@ from typing import Any
 
 from planner.store.budgets import AccountBudget, budget_rows
 from planner.store.cost_files import CostReport, csv_bytes
-from planner.store.costs import By, CostLine, Sums, cost_lines, jobs_of, summed
+from planner.store.costs import CostLine, Sums, cost_lines, jobs_of, summed
 from planner.store.workbook import workbook
 
 BILLED = {
@@ -26,10 +26,6 @@ BILLED = {
     "cost_eur": "energy_cost_eur",
 }
 """Quantities of a statement, by their names in reports."""
-
-
-WAYS: tuple[By, ...] = ("user", "job")
-"""What a statement has lines for."""
 
 
 @dataclass(frozen=True)
@@ -89,7 +85,7 @@ def statements(report: CostReport) -> list[Statement]:
     found = []
     for line in cost_lines(jobs, "account"):
         own = [job for job in jobs if job.account == line.key]
-        users, of_jobs = (tuple(cost_lines(own, by)) for by in WAYS)
+        users, of_jobs = (tuple(cost_lines(own, by)) for by in ("user", "job"))
         found.append(Statement(line.key, report, users, of_jobs, budgets.get(line.key)))
     return found
 
