@@ -22,7 +22,7 @@ from planner.store.folder import replaced
 from planner.store.plan_versions import keep_versions, plans_of
 from planner.store.provenance import outputs_of, sealed
 from planner.store.summary import summarise
-from planner.store.swf_files import write_day_swf
+from planner.store.swf_batsim import write_day_swf
 from planner.store.write_tables import Kind, Table, deferred_table, encoded, kind_of, schedule_table, segment_table
 from planner.units import rounded
 
