@@ -18,20 +18,10 @@ from planner.units import utc_text
 
 @dataclass(frozen=True)
 class Wanted:
-    """What a plan wants of Slurm.
+    """What a plan wants of Slurm: the jobs that it holds for cheaper hours, and whose begin times may be set.
 
-    Attributes
-    ----------
-    holds
-        The jobs that it holds for cheaper hours.
-    starts
-        When it expects each job that waits to start [Unix seconds]; after the day, where it does not say.
-    rules
-        Whose begin times may be set.
-    until_unix
-        When the day of the plan is over.
-    zone, tell
-        The zone of the site, and where held jobs say so.
+    ``starts`` are when it expects each job that waits to start [Unix seconds]; after the day, where it does not say.
+    At ``until_unix`` the day of the plan is over. ``zone`` is the site's, ``tell`` where held jobs say so.
     """
 
     holds: Mapping[str, Hold]

@@ -27,7 +27,7 @@ def proposed(
 ) -> Proposal:
     """What is proposed for these jobs; by default job 42 is wanted in two hours."""
     wanted = {"42": LATER} if wanted is None else wanted
-    holds = None if latest is None else {"42": Hold("42", NOW, wanted["42"], latest, 1.0, 0.1)}
+    holds = {} if latest is None else {"42": Hold("42", NOW, wanted["42"], latest, 1.0, 0.1)}
     return propose(wanted, queue_of(*jobs), rules, ours or Ours(), NOW, holds)
 
 
