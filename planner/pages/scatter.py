@@ -87,7 +87,7 @@ def scatter(title: str, series: Sequence[Series], across: Axis, up: Axis, *, bes
     for point, x, y in placed:
         spot = labels.place(x, y, point.name)
         if spot.is_far:
-            parts.append(_line(x, y, spot.near_x, spot.near_y, "lead"))
+            parts.append(_line(x, y, spot.x, spot.near_y, "lead"))
         parts.append(_text(point.name, spot.x, spot.y, spot.anchor, "name"))
     signs = [None if not each.joined else "dash" if each.dashed else "thin" for each in series]
     marks = legend((each.colour, each.name, sign) for each, sign in zip(series, signs, strict=True))
@@ -142,12 +142,11 @@ Box = tuple[float, float, float, float]
 
 @dataclass(frozen=True)
 class Spot:
-    """Where a name goes; ``near_x``, ``near_y`` is the end of a line to its point, which it needs when it is far."""
+    """Where a name goes; ``near_y`` is the height of the end of a line to its point, which it needs when it is far."""
 
     x: float
     y: float
     anchor: str
-    near_x: float
     near_y: float
     is_far: bool
 
@@ -192,7 +191,7 @@ def _at(x: float, y: float, right: float, down: float, width: float, *, is_far: 
     anchor = "start" if right > 0 else "end" if right < 0 else "middle"
     left = x if right > 0 else x - width if right < 0 else x - width / 2
     top = y - LINE if down < 0 else y if down > 0 else y - LINE / 2
-    return Spot(x, top + 0.75 * LINE, anchor, x, y, is_far), (left, top, left + width, top + LINE)
+    return Spot(x, top + 0.75 * LINE, anchor, y, is_far), (left, top, left + width, top + LINE)
 
 
 def _overlap(one: Box, other: Box) -> bool:

@@ -38,17 +38,12 @@ class Statement:
     jobs: tuple[CostLine, ...]
     budget: AccountBudget | None
 
-    @property
-    def totals(self) -> Sums:
-        """All jobs together."""
-        return summed([line.sums for line in self.jobs])
-
     def rows(self) -> list[dict[str, Any]]:
         """The jobs as rows of a table, with the whole account last."""
         about = {"account": self.account, "status": self.report.status}
         rows = [{"kind": "job", **about, **_about(line), **_amounts(line.sums)} for line in self.jobs]
         blank = dict.fromkeys(_about(CostLine("")), "")
-        return [*rows, {"kind": "account", **about, **blank, **_amounts(self.totals)}]
+        return [*rows, {"kind": "account", **about, **blank, **_amounts(summed([line.sums for line in self.jobs]))}]
 
     def user_rows(self) -> list[dict[str, Any]]:
         """The users as rows of a table."""
