@@ -69,37 +69,22 @@ def costs_page(report: CostReport, csv_name: str) -> str:
 
 
 def _planned(report: CostReport, csv_name: str) -> list[Part]:
-    """Planned against real, where some days have both."""
-    if report.planned is None:
+    """Planned against real and what made the difference, where some days have both."""
+    if report.planned is None or report.split is None:
         return []
-    name = csv_name.replace(".csv", "-planned.csv")
+
+    def words(text: str, end: str) -> Html:
+        name = csv_name.replace(".csv", f"{end}.csv")
+        return el("p", f"{text} In full in ", el("a", name, href=name), ".")
+
+    days = report.planned.days
+    both = f"{counted(days, 'day')} that {'is' if days == 1 else 'are'} booked and had been planned"
     return [
         el("h2", "Planned against real"),
-        el(
-            "p",
-            f"On {counted(report.planned.days, 'day')} that {'is' if report.planned.days == 1 else 'are'} booked and"
-            " had been planned: what happened, and how far it is from the first plan of the day. In full in ",
-            el("a", name, href=name),
-            ".",
-        ),
+        words(f"On {both}: what happened, and how far it is from the first plan of the day.", "-planned"),
         planned_table(report.planned, report.by, report.currency),
-        *_why(report, csv_name),
-    ]
-
-
-def _why(report: CostReport, csv_name: str) -> list[Part]:
-    """What made the difference between planned and real."""
-    if report.split is None:
-        return []
-    name = csv_name.replace(".csv", "-split.csv")
-    return [
         el("h2", "Why real is not as planned"),
-        el(
-            "p",
-            "The plan is turned into what happened step by step, and each step is settled. In full in ",
-            el("a", name, href=name),
-            ".",
-        ),
+        words("The plan is turned into what happened step by step, and each step is settled.", "-split"),
         *split_table(report.split, report.by, report.currency),
     ]
 
