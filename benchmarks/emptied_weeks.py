@@ -34,7 +34,6 @@ from planner.runs.run_days import run_days
 from planner.scenario.load import load_scenario
 from planner.scenario.schema import Scenario
 from planner.store.read_tables import read_table, take_in, waits_of
-from planner.store.write_tables import SCHEDULE_COLUMNS
 from planner.studies.operation_replays import moved_prices
 
 WEEKS = ("2024-01-08", "2024-06-01", "2024-10-07")
@@ -150,7 +149,7 @@ def week_of(scenario: Scenario, method: str, first: dt.date, iterations: int) ->
         waits = []
         for each in done:
             horizon = Horizon(each.day, scenario.zone)
-            table = read_table(each.folder / "schedule.csv", SCHEDULE_COLUMNS)
+            table = read_table(each.folder, "schedule")
             state = table.columns.index("state")
             is_new = np.array([row[state] != "carried" for row in table.rows], dtype=np.bool_)
             waits.append(waits_of(table, horizon, came)[is_new])

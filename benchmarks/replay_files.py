@@ -17,8 +17,7 @@ import numpy as np
 from planner.domain.trace import Machine, Trace, pool_trace
 from planner.online.policies import policy_named
 from planner.online.replay import replay
-from planner.store.batsim_files import write_batsim_jobs
-from planner.store.swf_files import write_replay_swf
+from planner.store.swf_batsim import write_batsim_jobs, write_replay_swf
 
 PROCESSORS = 256
 

@@ -117,20 +117,19 @@ def documented(document: str, heading: str = "") -> dict[str, tuple[str, ...]]:
 
 def output_columns() -> str:
     """The columns of the tables that a day leaves, with their types."""
-    from planner.store.write_tables import COLUMNS, CONTRACT_COLUMNS, RULES, kind_of, with_rules
+    from planner.store.write_tables import COLUMNS, OPTIONAL, kind_of
 
     parts = [
         "# Output columns\n\nOf the CSV files of a day, in their order. Parquet files (`--also parquet`) have the same"
         " columns with times in UTC, flags for `yes` and `no`, and null where a cell is empty. Columns marked with *"
         " are there only where the day has such a thing. [What a run leaves](outputs.md) has the rest.\n"
     ]
-    further = {*RULES, *CONTRACT_COLUMNS}
     for name, columns in COLUMNS.items():
         meanings = documented("outputs.md", "`schedule.csv`") | documented("outputs.md", f"`{name}.csv`")
         rows = []
-        for column in with_rules(columns, CONTRACT_COLUMNS if name == "segments" else RULES):
+        for column in columns:
             unit, meaning = meanings[column]
-            mark, kind = "\\*" if column in further else "", _KIND[kind_of(column)]
+            mark, kind = "\\*" if column in OPTIONAL[name] else "", _KIND[kind_of(column)]
             rows.append((f"`{column}`{mark}", f"{kind}, {unit}" if unit not in ("", "time") else kind, meaning))
         parts.append(f"## {name}.csv\n\n" + table(["column", "cells", "meaning"], rows))
     return "\n".join(parts)

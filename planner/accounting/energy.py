@@ -8,35 +8,22 @@ from planner.domain.columns import Ints
 
 
 def energy_between(edges_s: Ints, start_s: Ints, end_s: Ints, power_mw: Ints) -> Ints:
-    """Energy in each stretch between neighbouring edges.
+    """Energy of half-open intervals in each stretch between neighbouring edges, which increase [mW s].
 
     The total power over time is a step function; its running integral is taken at every edge, so the
     cost is that of sorting the starts and ends, however many edges there are.
-
-    Parameters
-    ----------
-    edges_s
-        Increasing moments [s].
-    start_s, end_s
-        Bounds of each interval, half-open [s].
-    power_mw
-        Power of each interval [mW].
-
-    Returns
-    -------
-    Energy between edge k and edge k + 1 [mW s].
     """
+    if not len(start_s):
+        return np.zeros(len(edges_s) - 1, dtype=np.int64)
     moments = np.concatenate([start_s, end_s])
     changes = np.concatenate([power_mw, -power_mw])
     order = np.argsort(moments, kind="stable")
     moments, changes = moments[order], changes[order]
     level = np.cumsum(changes)
-    integral = np.concatenate([[0], np.cumsum(level[:-1] * np.diff(moments))]) if len(moments) else level
+    integral = np.concatenate([[0], np.cumsum(level[:-1] * np.diff(moments))])
     last = np.searchsorted(moments, edges_s, side="right") - 1
     inside = last >= 0
     at = np.where(inside, last, 0)
-    if not len(moments):
-        return np.zeros(len(edges_s) - 1, dtype=np.int64)
     running = np.where(inside, integral[at] + level[at] * (edges_s - moments[at]), 0)
     return np.diff(running).astype(np.int64)
 

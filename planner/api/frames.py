@@ -39,7 +39,7 @@ def frames(planned: PlannedDay) -> Frames:
 def read_day(folder: str | Path) -> Frames:
     """The results of a written day as frames; InputError names a file that is missing or damaged."""
     folder = Path(folder)
-    tables = {name: _frame(read_table(folder / f"{name}.csv", columns)) for name, columns in COLUMNS.items()}
+    tables = {name: _frame(read_table(folder, name)) for name in COLUMNS}
     return Frames(**tables, summary=dict(read_summary(folder).as_dict()))
 
 

@@ -324,11 +324,11 @@ def carbon_text(runs: Sequence[dict[str, Any]]) -> str:
     from planner.pages.compare import carbon_curves
 
     lines = []
-    for curve in carbon_curves(runs):
-        lines += ["", f"{curve.name}: what a tonne counts, profit, CO2 in kg, and what a tonne less has cost"]
-        for point in curve.points:
+    for name, points in carbon_curves(runs).items():
+        lines += ["", f"{name}: what a tonne counts, profit, CO2 in kg, and what a tonne less has cost"]
+        for point in points:
             cost = "" if point.eur_per_tonne is None else f"{point.eur_per_tonne:,.0f} per tonne"
-            lines.append(f"  {point.weight:>8g} {point.profit_eur:>14,.2f} {point.carbon_kg:>12,.1f}   {cost}".rstrip())
+            lines.append(f"  {point.price:>8g} {point.profit_eur:>14,.2f} {point.carbon_kg:>12,.1f}   {cost}".rstrip())
     return "\n".join(lines[1:])
 
 

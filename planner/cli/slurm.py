@@ -113,7 +113,7 @@ def snapshot(
     from planner.slurm.snapshot import save, take
 
     taken = take(Slurm())
-    moment = time.strftime("%Y-%m-%dT%H%M%SZ", time.gmtime(taken.documents.moment_unix))
+    moment = time.strftime("%Y-%m-%dT%H%M%SZ", time.gmtime(taken.moment_unix))
     saved = save(taken, out or Path("snapshots") / moment)
     queue, nodes = saved.queue(), saved.nodes()
     waiting, running = queue.of_state("pending"), queue.of_state("running")
@@ -203,10 +203,10 @@ def verify(folder: PlanArgument, as_json: JsonOption = False) -> None:
     expected, now_unix = from_journal(read_ours(journal_of(folder))), int(time.time())
     found = differences(expected, queue_with_gone(Slurm(), expected, now_unix), now_unix)
     if as_json:
-        say_json({"set": len(expected), "differences": [{"job": each.job, "text": each.text} for each in found]})
+        say_json({"set": len(expected), "differences": [{"job": name, "text": text} for name, text in found]})
     else:
-        for each in found:
-            say(f"  {each.job}  {each.text}")
+        for name, text in found:
+            say(f"  {name}  {text}")
         say(f"begin times that were set: {len(expected):,}, of which differ: {len(found):,}")
     if found:
         raise typer.Exit(NOT_AS_WANTED)

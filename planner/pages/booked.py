@@ -16,6 +16,7 @@ from planner.pages.markup import (
     good_or_bad,
     grid,
     money,
+    number,
     plain,
     signed_money,
     signed_percent,
@@ -113,15 +114,15 @@ def planned_table(found: PlannedAgainstReal, by: str, currency: str) -> Html:
         label = {"site": "site, no job's", "all": "all"}.get(line.kind, line.key or "–")
         shown: list[Part] = [label]
         for name in names:
-            real, more = float(line.real[name]), line.difference(name)
+            more = line.difference(name)
             digits = 2 if name.endswith("_eur") else 1
             is_good = (more > 0) == (name not in LESS_IS_BETTER)
             text = plain(float(more), digits)
             difference = el("span", f"{'+' if more > 0 else ''}{text}", class_="good" if is_good else "bad")
             shown += [
                 el("data", plain(float(line.planned[name]), digits), value=str(line.planned[name]), class_="soft"),
-                el("data", plain(real, digits), value=str(line.real[name])),
-                el("data", difference if text.strip("0.,") else "–", value=str(more)),
+                number(line.real[name], digits),
+                number(more, text=difference if text.strip("0.,") else "–"),
             ]
         return shown
 
@@ -140,14 +141,9 @@ def split_table(found: Split, by: str, currency: str) -> list[Part]:
 
     def cells(label: str, line: SplitLine) -> list[Part]:
         shown = line.in_cents()
-        parts = [
-            el("data", signed(shown[name]) if shown[name] else "–", value=str(line.parts[name])) for name in CAUSES
-        ]
-        ends = [
-            el("data", plain(float(shown[name]), 2), value=str(value))
-            for name, value in (("planned", line.planned), ("real", line.real))
-        ]
-        return [label, ends[0], *parts, ends[1]]
+        parts = [number(line.parts[name], text=signed(shown[name]) if shown[name] else "–") for name in CAUSES]
+        planned = number(line.planned, text=plain(float(shown["planned"]), 2))
+        return [label, planned, *parts, number(line.real, text=plain(float(shown["real"]), 2))]
 
     def signed(cents: Decimal) -> str:
         return f"{'+' if cents > 0 else ''}{plain(float(cents), 2)}"

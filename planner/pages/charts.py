@@ -6,12 +6,9 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from planner.pages.markup import Html, el
+from planner.pages.markup import COLOURS, Html, Part, el, legend
 
 WIDTH = 1000
-COLOURS = 8
-"""Runs that have a colour of their own."""
-
 DASHES = ("", "6 4", "2 3", "10 3 2 3", "14 4", "14 3 2 3 2 3")
 """How lines are drawn, so that those of one colour differ: neighbours in twos, then the next runs of the colours."""
 
@@ -30,9 +27,7 @@ TICKS = 6
 """Numbers below a strip at most, so that they stand apart on a phone."""
 
 
-def strip(
-    title: str, rows: Sequence[tuple[str, str, Sequence[tuple[str, float]]]], digits: int = 3, name: str | None = None
-) -> Html:
+def strip(title: str, rows: Sequence[tuple[str, str, Sequence[tuple[str, float]]]], name: str) -> Html:
     """Points on a line for each row of (label, colour, points of (word, value)), with a bar at the median.
 
     Places are parts of the width, so that the strip fits any window; on a narrow one the labels stand above the lines.
@@ -53,7 +48,7 @@ def strip(
         marks = [
             el(
                 "circle",
-                el("title", f"{word}: {value:.{digits}f}"),
+                el("title", f"{word}: {value:.3f}"),
                 cx=at(value),
                 cy="50%",
                 r=5,
@@ -66,7 +61,7 @@ def strip(
         if ordered:
             half = at((ordered[(len(ordered) - 1) // 2] + ordered[len(ordered) // 2]) / 2)
             marks.append(el("line", class_="median", x1=half, x2=half, y1="10%", y2="90%"))
-        aloud = f"{label}: " + ", ".join(f"{word} {value:.{digits}f}" for word, value in points)
+        aloud = f"{label}: " + ", ".join(f"{word} {value:.3f}" for word, value in points)
         parts += [el("span", label), el("svg", lines, marks, role="img", aria_label=aloud)]
     numbers = [el("text", f"{tick:g}", x=at(tick), y=13, text_anchor="middle") for tick in ticks]
     parts += [el("span", class_="corner"), el("svg", numbers, class_="scale", aria_hidden="true")]
@@ -197,13 +192,16 @@ def lines(
         style += ";stroke-dasharray:6 4" if each.dashed else ""
         parts.append(el("polyline", el("title", each.name), points=path, style=style))
     aloud = ", ".join(_aloud(each, at_end=at_end) for each in curves)
-    drawing = el("svg", parts, viewBox=f"0 0 {width} {height}", role="img", aria_label=f"{title}: {aloud}")
-    entries = [
-        el("span", el("i", style=f"--c:var(--{each.colour})", class_="dash" if each.dashed else "thin"), each.name)
-        for each in curves
-    ]
-    legend = el("span", entries, class_="legend")
-    return el("figure", el("figcaption", title, legend), el("div", drawing, class_="still", tabindex=0))
+    marks = legend((each.colour, each.name, "dash" if each.dashed else "thin") for each in curves)
+    return still(title, marks, parts, (width, height), f"{title}: {aloud}")
+
+
+def still(
+    title: str, marks: Html, parts: Sequence[Part], size: tuple[int, int], aloud: str, name: str | None = None
+) -> Html:
+    """A figure that needs no script, with its title, its legend, and what it shows read aloud."""
+    drawing = el("svg", parts, viewBox=f"0 0 {size[0]} {size[1]}", role="img", aria_label=aloud)
+    return el("figure", el("figcaption", title, marks), el("div", drawing, class_="still", tabindex=0), id=name)
 
 
 def _aloud(line: Line, *, at_end: bool) -> str:
@@ -225,11 +223,11 @@ class Dot:
     shape: str = "circle"
 
 
-def dots(title: str, rows: Sequence[tuple[str, Sequence[Dot]]], *, middle: float, most: float) -> Html:
-    """Lines of marks on one scale from zero, with a line at ``middle``; marks beyond ``most`` stand at the edge."""
+def dots(title: str, rows: Sequence[tuple[str, Sequence[Dot]]], *, most: float) -> Html:
+    """Lines of marks in percent on one scale, with a line at 100; marks beyond ``most`` stand at the edge."""
     row, left, right, bottom = 22, 250, 24, 24
     values = [min(dot.value, most) for _, marks in rows for dot in marks]
-    high = max([*values, middle]) * 1.05
+    high = max([*values, 100.0]) * 1.05
     height = row * len(rows) + bottom
 
     def at(value: float) -> float:
@@ -237,7 +235,7 @@ def dots(title: str, rows: Sequence[tuple[str, Sequence[Dot]]], *, middle: float
 
     parts: list[Html] = []
     for tick in round_ticks(0.0, high):
-        kind = "median" if tick == middle else "grid"
+        kind = "median" if tick == 100 else "grid"
         parts.append(el("line", class_=kind, x1=f"{at(tick):.1f}", x2=f"{at(tick):.1f}", y1=0, y2=height - bottom))
         parts.append(el("text", f"{tick:g}", x=f"{at(tick):.1f}", y=height - 6, text_anchor="middle"))
     for index, (label, marks) in enumerate(rows):
@@ -245,8 +243,9 @@ def dots(title: str, rows: Sequence[tuple[str, Sequence[Dot]]], *, middle: float
         parts.append(el("text", label, x=0, y=y + 4))
         parts += [_mark(label, dot, at(min(dot.value, most)), y) for dot in marks]
     aloud = f"{title}: " + "; ".join(f"{label} {_values(marks)}" for label, marks in rows)
-    drawing = el("svg", parts, viewBox=f"0 0 {WIDTH} {height}", role="img", aria_label=aloud)
-    return el("figure", el("figcaption", title, _dot_legend(rows)), el("div", drawing, class_="still", tabindex=0))
+    seen = {dot.word: dot for _, marks in rows for dot in marks}
+    signs = legend((dot.colour, word, "hollow" if dot.shape != "circle" else None) for word, dot in seen.items())
+    return still(title, signs, parts, (WIDTH, height), aloud)
 
 
 def _values(marks: Sequence[Dot]) -> str:
@@ -263,16 +262,6 @@ def _mark(label: str, dot: Dot, x: float, y: int) -> Html:
     fill = "none" if dot.shape == "ring" else colour
     style = f"fill:{fill};stroke:{colour};stroke-width:2;fill-opacity:0.8"
     return el("circle", about, cx=f"{x:.1f}", cy=y, r=f"{DOT_SIZE - 1}", style=style)
-
-
-def _dot_legend(rows: Sequence[tuple[str, Sequence[Dot]]]) -> Html:
-    """What the marks stand for, each once."""
-    seen = {dot.word: dot for _, marks in rows for dot in marks}
-    entries = [
-        el("span", el("i", style=f"--c:var(--{dot.colour})", class_="hollow" if dot.shape != "circle" else None), word)
-        for word, dot in seen.items()
-    ]
-    return el("span", entries, class_="legend")
 
 
 BAR_HEIGHT, BAR_LEFT = 14, 130
@@ -311,8 +300,9 @@ def bar_groups(title: str, groups: Sequence[tuple[str, Sequence[Bar]]]) -> Html:
             top += BAR_HEIGHT
         top += gap
     aloud = "; ".join(f"{label} {', '.join(f'{bar.word} {bar.text}' for bar in bars)}" for label, bars in groups)
-    drawing = el("svg", parts, viewBox=f"0 0 {WIDTH} {height}", role="img", aria_label=f"{title}: {aloud}")
-    return el("figure", el("figcaption", title, _bar_legend(groups)), el("div", drawing, class_="still", tabindex=0))
+    colours = {bar.word: bar.colour for _, bars in groups for bar in bars}
+    marks = legend((colour, word, None) for word, colour in colours.items())
+    return still(title, marks, parts, (WIDTH, height), f"{title}: {aloud}")
 
 
 def _bar(label: str, bar: Bar, end: float, top: int) -> list[Html]:
@@ -320,13 +310,6 @@ def _bar(label: str, bar: Bar, end: float, top: int) -> list[Html]:
     style = f"fill:var(--{bar.colour})"
     shape = el("rect", about, x=BAR_LEFT, y=top + 1, width=f"{end - BAR_LEFT:.1f}", height=BAR_HEIGHT - 3, style=style)
     return [shape, el("text", bar.text, x=f"{end + 5:.1f}", y=top + BAR_HEIGHT - 3)]
-
-
-def _bar_legend(groups: Sequence[tuple[str, Sequence[Bar]]]) -> Html:
-    """What the colours stand for, each once."""
-    colours = {bar.word: bar.colour for _, bars in groups for bar in bars}
-    entries = [el("span", el("i", style=f"--c:var(--{colour})"), word) for word, colour in colours.items()]
-    return el("span", entries, class_="legend")
 
 
 _COLOURS = ("#1f6fb2", "#d9822b", "#4a8a4a", "#8a5aa8")

@@ -5,11 +5,11 @@ from __future__ import annotations
 import datetime as dt
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from itertools import accumulate, pairwise
+from dataclasses import dataclass, replace
+from itertools import accumulate
 from typing import Any
 
-from planner.pages.charts import COLOURS, bars, run_colour, run_dash, strip
+from planner.pages.charts import bars, run_colour, run_dash, strip
 from planner.pages.compare_tables import (
     PARTS,
     easy_table,
@@ -22,8 +22,9 @@ from planner.pages.compare_tables import (
     runs_table,
 )
 from planner.pages.day import tile, zoom_bar
-from planner.pages.figure_parts import Panel, layer
+from planner.pages.figure_parts import Panel, days_between, days_payload, layer
 from planner.pages.markup import (
+    COLOURS,
     SIGNS,
     Html,
     Part,
@@ -32,6 +33,7 @@ from planner.pages.markup import (
     el,
     good_or_bad,
     money,
+    page_head,
     percent,
     plain,
     signed_money,
@@ -55,28 +57,14 @@ def compare_page(about: Row) -> str:
         by_day.setdefault(row["day"], {})[key_of(row)] = row
     keys = [key_of(row) for row in runs]
     span = about["from"] if about["from"] == about["to"] else f"{about['from']} to {about['to']}"
-    header = el(
-        "header",
-        el("p", el("a", "All days", href="../../../index.html"), class_="crumbs"),
-        el("h1", f"Comparison, {span}"),
-        el(
-            "p",
-            f"Plans and policies on the same jobs, days, weather and prices. Money is in {currency}.",
-            class_="soft",
-        ),
-        el(
-            "ul",
-            [
-                el("li", el("b", name), f": {' '.join(text.split())}")
-                for name, text in about["scenarios"].items()
-                if text
-            ],
-        ),
-    )
+    words = f"Plans and policies on the same jobs, days, weather and prices. Money is in {currency}."
+    told = {name: " ".join(text.split()) for name, text in about["scenarios"].items() if text}
+    scenarios = el("ul", [el("li", el("b", name), f": {text}") for name, text in told.items()])
+    header = page_head(f"Comparison, {span}", words, index="../../../index.html", also=scenarios)
     bases, against = _bases(runs, about["baseline"], names)
     pairs = list(about["pairs"])
     days = sorted(by_day)
-    panels = _curves(keys, names, by_day, about, currency) if len(days) > 1 else []
+    panels = _curves(keys, names, by_day, about, bases, against) if len(days) > 1 else []
     main = el(
         "main",
         [el("p", sentence, class_="answer") for sentence in about["answer"]],
@@ -109,11 +97,7 @@ def compare_page(about: Row) -> str:
     title = f"Comparison, {span}"
     if not panels:
         return document(title, header, main, foot)
-    payload = {
-        "axis": {"kind": "days", "lo": 0, "hi": len(_span(about)), "least": 2, "days": _span(about)},
-        "grids": {"days": list(range(len(_span(about)) + 1))},
-        "panels": [panel.spec() for panel in panels],
-    }
+    payload = days_payload(_span(about), panels)
     return document(title, header, main, foot, scripts=("view.js", "panels.js"), payload=payload)
 
 
@@ -134,8 +118,7 @@ def _bases(runs: list[Row], baseline: str, names: dict[str, str]) -> tuple[dict[
 def _span(about: Row) -> list[str]:
     """Every day between the first and the last that any run has."""
     found = sorted(row["day"] for row in about["days"])
-    first, last = dt.date.fromisoformat(found[0]), dt.date.fromisoformat(found[-1])
-    return [(first + dt.timedelta(days=k)).isoformat() for k in range((last - first).days + 1)]
+    return days_between(dt.date.fromisoformat(found[0]), dt.date.fromisoformat(found[-1]))
 
 
 def _tiles(runs: list[Row], names: dict[str, str], currency: str) -> Html:
@@ -156,9 +139,14 @@ def _tiles(runs: list[Row], names: dict[str, str], currency: str) -> Html:
 
 
 def _curves(
-    keys: list[str], names: dict[str, str], by_day: dict[str, dict[str, Row]], about: Row, currency: str
+    keys: list[str],
+    names: dict[str, str],
+    by_day: dict[str, dict[str, Row]],
+    about: Row,
+    bases: dict[str, Row | None],
+    against: str,
 ) -> list[Panel]:
-    span = _span(about)
+    span, currency = _span(about), about["currency"]
     sign = SIGNS.get(currency, "")
 
     def running(key: str) -> list[float]:
@@ -166,7 +154,6 @@ def _curves(
         return [round(value, 6) for value in accumulate(daily)]
 
     sums = {key: running(key) for key in keys}
-    bases, against = _bases(list(about["runs"]), about["baseline"], names)
     nothing = [0.0] * len(span)
 
     def base(key: str) -> list[float]:
@@ -206,19 +193,11 @@ def _multiples(
 ) -> list[Html]:
     profits = [row["profit_eur"] for day in days for row in by_day[day].values()]
     low, high = min(0.0, *profits), max(0.0, *profits)
-    legend = el(
-        "p",
-        [
-            el(
-                "span",
-                el("i", style=f"--c:var(--{run_colour(k)})"),
-                f"{k + 1} " if len(keys) > COLOURS else None,
-                names[key],
-            )
-            for k, key in enumerate(keys)
-        ],
-        class_="legend",
-    )
+    marks = [
+        el("span", el("i", style=f"--c:var(--{run_colour(k)})"), f"{k + 1} " if len(keys) > COLOURS else None, name)
+        for k, name in enumerate(names[key] for key in keys)
+    ]
+    legend = el("p", marks, class_="legend")
     minis = []
     for day in days[:MULTIPLES]:
         rows = [
@@ -234,82 +213,65 @@ def _multiples(
     return [legend, note, el("div", minis, class_="small-multiples", id="multiples"), *([more] if more else [])]
 
 
-_WEIGHED = re.compile(r"(?P<name>.*)@(?P<weight>[0-9.eE+-]+)")
-"""How a scenario is called that is planned with a weight of CO2."""
-
-
 @dataclass(frozen=True)
 class CurvePoint:
-    """A run with a weight; ``eur_per_tonne`` is what a tonne less has cost since the weight before."""
+    """A plan of a scenario that counts CO2 or waiting with a price, or EASY, which is no plan.
 
-    weight: float
-    profit_eur: float
-    carbon_kg: float
-    eur_per_tonne: float | None
-
-
-@dataclass(frozen=True)
-class Curve:
-    """The runs of one scenario and method, by increasing weight."""
-
-    name: str
-    points: tuple[CurvePoint, ...]
-
-
-def carbon_curves(runs: Sequence[Mapping[str, Any]]) -> list[Curve]:
-    """The curves among the runs of a comparison: plans of scenarios that differ in their weight of CO2 alone."""
-    found: dict[str, list[tuple[float, float, float]]] = {}
-    for row in runs:
-        weighed = _WEIGHED.fullmatch(str(row["scenario"]))
-        if weighed is None or row["kind"] != "plan":
-            continue
-        key = f"{weighed['name']}, {row['method']}"
-        found.setdefault(key, []).append((float(weighed["weight"]), row["profit_eur"], row["carbon_kg"]))
-    return [Curve(name, _points(sorted(rows))) for name, rows in found.items() if len(rows) > 1]
-
-
-def _points(rows: list[tuple[float, float, float]]) -> tuple[CurvePoint, ...]:
-    points = [CurvePoint(*rows[0], eur_per_tonne=None)]
-    for before, after in pairwise(rows):
-        less = (before[2] - after[2]) / 1000
-        points.append(CurvePoint(*after, eur_per_tonne=(before[1] - after[1]) / less if less > 0 else None))
-    return tuple(points)
-
-
-_WAITING = re.compile(r"(?P<name>.*)~(?P<price>[0-9.eE+-]+)")
-"""How a scenario is called that is planned with a price of waiting."""
-
-
-@dataclass(frozen=True)
-class WaitPoint:
-    """A run with a price of an hour of waiting, or EASY; its profit and its mean wait."""
+    ``eur_per_tonne`` is what a tonne of CO2 less has cost since the price before.
+    """
 
     label: str
+    price: float
     profit_eur: float
+    carbon_kg: float
     mean_wait_s: float
+    eur_per_tonne: float | None = None
 
 
-def waiting_curves(runs: Sequence[Mapping[str, Any]]) -> dict[str, list[WaitPoint]]:
-    """Money and waits of plans that differ in what waiting counts alone, by scenario and method; EASY's point last."""
-    priced: dict[str, list[tuple[float, WaitPoint]]] = {}
-    easy: dict[str, WaitPoint] = {}
+Curves = dict[str, list[CurvePoint]]
+"""By scenario and method, the points by increasing price."""
+
+
+def _curves_of(runs: Sequence[Mapping[str, Any]], sign: str) -> tuple[Curves, dict[str, CurvePoint]]:
+    """Plans of scenarios that differ in one price alone, which stands behind a sign in their names; EASY of each.
+
+    A run in which nobody has waited counts as one without a wait.
+    """
+    curves: Curves = {}
+    easy: dict[str, CurvePoint] = {}
     for row in runs:
-        named = _WAITING.fullmatch(str(row["scenario"]))
-        if named is None or row["mean_wait_s"] is None:
+        named = re.fullmatch(rf"(?P<name>.*){sign}(?P<price>[0-9.eE+-]+)", str(row["scenario"]))
+        if named is None:
             continue
-        if is_easy(dict(row)):
-            easy[named["name"]] = WaitPoint("EASY", row["profit_eur"], row["mean_wait_s"])
+        label = "EASY" if is_easy(dict(row)) else named["price"]
+        point = CurvePoint(label, float(named["price"]), row["profit_eur"], row["carbon_kg"], row["mean_wait_s"] or 0.0)
+        if label == "EASY":
+            easy[named["name"]] = point
         elif row["kind"] == "plan":
-            point = WaitPoint(named["price"], row["profit_eur"], row["mean_wait_s"])
-            priced.setdefault(f"{named['name']}, {row['method']}", []).append((float(named["price"]), point))
+            curves.setdefault(f"{named['name']}, {row['method']}", []).append(point)
+    for points in curves.values():
+        points.sort(key=lambda each: each.price)
+    return curves, easy
+
+
+def carbon_curves(runs: Sequence[Mapping[str, Any]]) -> Curves:
+    """Money and CO2 of plans that differ in their weight of CO2 alone."""
+    curves, _ = _curves_of(runs, "@")
+    return {name: [points[0], *map(_with_cost, points, points[1:])] for name, points in curves.items() if points[1:]}
+
+
+def _with_cost(before: CurvePoint, after: CurvePoint) -> CurvePoint:
+    less_t = (before.carbon_kg - after.carbon_kg) / 1000
+    return replace(after, eur_per_tonne=(before.profit_eur - after.profit_eur) / less_t if less_t > 0 else None)
+
+
+def waiting_curves(runs: Sequence[Mapping[str, Any]]) -> Curves:
+    """Money and waits of plans that differ in what waiting counts alone; EASY's point last."""
+    curves, easy = _curves_of([row for row in runs if row["mean_wait_s"] is not None], "~")
     return {
-        name: [*(point for _, point in sorted(points, key=lambda each: each[0])), *_easy_of(easy, name)]
-        for name, points in priced.items()
+        name: [*points, *(point for scenario, point in easy.items() if name.startswith(f"{scenario}, "))]
+        for name, points in curves.items()
     }
-
-
-def _easy_of(easy: Mapping[str, WaitPoint], name: str) -> list[WaitPoint]:
-    return [point for scenario, point in easy.items() if name.startswith(f"{scenario}, ")]
 
 
 def waiting_figure(runs: Sequence[Mapping[str, Any]], currency: str) -> Html:
@@ -347,21 +309,21 @@ def carbon_figure(runs: Sequence[Mapping[str, Any]], currency: str) -> Html:
     """CO2 that is saved against the first weight, and what it costs."""
     series = []
     curves = carbon_curves(runs)
-    for number, curve in enumerate(curves):
-        first, colour = curve.points[0], run_colour(number)
+    for number, (name, plans) in enumerate(curves.items()):
+        first, colour = plans[0], run_colour(number)
         points = [
             Point(
-                f"{each.weight:g}",
+                f"{each.price:g}",
                 first.carbon_kg - each.carbon_kg,
                 first.profit_eur - each.profit_eur,
-                f"{curve.name}, a tonne counts {each.weight:g} {currency}: {money(each.profit_eur, currency)},"
+                f"{name}, a tonne counts {each.price:g} {currency}: {money(each.profit_eur, currency)},"
                 f" {plain(each.carbon_kg, 1)} kg",
                 colour,
             )
-            for each in curve.points
+            for each in plans
         ]
-        series.append(Series(curve.name, colour, points, joined=True))
-    most = max(abs(curve.points[0].profit_eur) for curve in curves) or 1.0
+        series.append(Series(name, colour, points, joined=True))
+    most = max(abs(plans[0].profit_eur) for plans in curves.values()) or 1.0
     return scatter(
         f"What CO2 less costs, by what a tonne counts in the plan [{currency}]",
         series,

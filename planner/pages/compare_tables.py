@@ -5,7 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from planner.pages.markup import Column, Html, Part, counted, el, good_or_bad, grid, hours, plain, signed_percent
+from planner.pages.markup import (
+    Column,
+    Html,
+    Part,
+    counted,
+    el,
+    good_or_bad,
+    grid,
+    hours,
+    legend,
+    number,
+    plain,
+    signed_percent,
+)
 
 Row = dict[str, Any]
 
@@ -54,7 +67,7 @@ def pairs_table(pairs: list[Row], currency: str) -> Html:
         value = pair.get(key)
         if value is None:
             return "–"
-        text = el("data", ("+" if value > 0 else "") + plain(value, 2), value=repr(value))
+        text = number(value, text=("+" if value > 0 else "") + plain(value, 2))
         name = key.removesuffix("_eur")
         beside = el("small", pair[name], class_="beside") if name in ("lowest_day", "highest_day") else None
         return [el("span", text, class_=good_or_bad(value)), beside]
@@ -100,7 +113,7 @@ def easy_table(runs: list[Row], currency: str) -> Html:
             return "–"
         text = plain(value, digits)
         good = good_or_bad(value, digits)
-        shown = el("data", f"+{text}" if good == "good" else text, value=repr(value))
+        shown = number(value, text=f"+{text}" if good == "good" else text)
         return el("span", shown, class_=good)
 
     def worse(row: Row, key: str, text: Callable[[float], str]) -> Part:
@@ -108,14 +121,13 @@ def easy_table(runs: list[Row], currency: str) -> Html:
         value, base = row[key], easy.get(row["scenario"], row)[key]
         if value is None:
             return "–"
-        shown = el("data", text(value), value=repr(value))
+        shown = number(value, text=text(value))
         return el("span", shown, class_="bad") if base is not None and value > base else shown
 
     promises = any(row["delayed"] is not None for row in runs)
     rows = []
     for row in runs:
-        cells: list[Part] = [row["scenario"], name_of(row)]
-        cells.append(el("data", plain(row["profit_eur"], 2), value=repr(row["profit_eur"])))
+        cells: list[Part] = [row["scenario"], name_of(row), number(row["profit_eur"], 2)]
         cells += [saving(row, key, digits) for key, _, _, digits in saved]
         cells += [plain(row["started"]), worse(row, "deferred", plain)]
         cells += [worse(row, "mean_wait_s", hours), worse(row, "wait95_s", hours)]
@@ -167,15 +179,15 @@ def runs_table(
     def cell(row: Row, key: str, digits: int) -> Part:
         base = bases[key_of(row)]
         value = row[key]
-        number = el("data", plain(value, digits), value=repr(value))
+        shown = number(value, digits)
         if base is None or row is base or value is None or base[key] is None:
-            return number
+            return shown
         more = value - base[key]
         if not round(more, digits):
-            return [number, el("small", "the same", class_="beside")]
+            return [shown, el("small", "the same", class_="beside")]
         text = ("+" if more > 0 else "") + plain(more, digits)
         part = el("small", signed_percent(more / abs(base[key])), class_="beside") if base[key] else None
-        return [number, el("small", text, class_="beside"), part]
+        return [shown, el("small", text, class_="beside"), part]
 
     rows: list[list[Part]] = [
         [names[key_of(row)], *(cell(row, key, digits) for key, _, _, digits in kept)] for row in runs
@@ -206,17 +218,10 @@ def energy_table(runs: list[Row], names: dict[str, str]) -> Html:
         ]
         for row in runs
     ]
-    legend = el(
-        "span",
-        [
-            el("span", el("i", style=f"--c:var(--{colour})"), name)
-            for name, colour in (("IT", "it"), ("cooling", "cooling"))
-        ],
-        class_="legend",
-    )
+    marks = legend([("it", "IT", None), ("cooling", "cooling", None)])
     columns = [Column("run", number=False), Column("", number=False)]
     columns += [Column(name, "kWh") for name in ("IT", "cooling", "both")]
-    return el("figure", legend, grid("Energy of IT and of cooling", columns, rows, name="energy"))
+    return el("figure", marks, grid("Energy of IT and of cooling", columns, rows, name="energy"))
 
 
 def members_table(members: list[Row], names: dict[str, str], currency: str) -> Html:
@@ -234,7 +239,7 @@ def members_table(members: list[Row], names: dict[str, str], currency: str) -> H
             names[key_of(row)],
             row["forecast"],
             row["member"],
-            *(el("data", plain(row[key], digits), value=repr(row[key])) for key, _, digits in shown),
+            *(number(row[key], digits) for key, _, digits in shown),
         ]
         for row in members
     ]

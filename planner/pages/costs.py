@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import datetime as dt
 from typing import Any
 
 from planner.pages.booked import mark, planned_table, split_table
 from planner.pages.day import SHARES, tile, zoom_bar
-from planner.pages.figure_parts import Panel, layer
+from planner.pages.figure_parts import Panel, days_between, days_payload, layer
 from planner.pages.markup import (
     SIGNS,
     Column,
@@ -19,13 +18,14 @@ from planner.pages.markup import (
     el,
     grid,
     money,
+    number,
+    page_head,
     percent,
     plain,
     unit,
 )
 from planner.store.cost_files import CostReport, report_rows
-from planner.store.costs import QUANTITIES, WHERE_USED, CostDay, Sums
-from planner.store.planned_to_real import planned_name
+from planner.store.costs import WHERE_USED, CostDay, Sums
 
 ROWS = 1000
 """Lines on the page; all are in the CSV."""
@@ -42,12 +42,9 @@ def costs_page(report: CostReport, csv_name: str) -> str:
     """The page of a report whose CSV stands beside it."""
     totals, currency = report.totals, report.currency
     first, last = report.days[0].day, report.days[-1].day
-    header = el(
-        "header",
-        el("p", el("a", "All days", href="../../index.html"), class_="crumbs"),
-        el("h1", f"{report.scenario}: costs by {report.by}, {report.asked}"),
-        el("p", f"{days_from(len(report.days), first, last)}, {_kinds(report)}", class_="soft"),
-    )
+    kinds = "booked as it happened" if report.is_booked else "only planned"
+    words = f"{days_from(len(report.days), first, last)}, {kinds}"
+    header = page_head(f"{report.scenario}: costs by {report.by}, {report.asked}", words, index="../../index.html")
     panels = _panels(report) if len(report.days) > 1 else []
     main = el(
         "main",
@@ -67,53 +64,27 @@ def costs_page(report: CostReport, csv_name: str) -> str:
     title = f"{report.scenario}, costs by {report.by}, {report.asked}"
     if not panels:
         return document(title, header, main, foot)
-    span = (last - first).days + 1
-    names = [(first + dt.timedelta(days=each)).isoformat() for each in range(span)]
-    payload = {
-        "axis": {"kind": "days", "lo": 0, "hi": span, "least": 2, "days": names},
-        "grids": {"days": list(range(span + 1))},
-        "panels": [panel.spec() for panel in panels],
-    }
+    payload = days_payload(days_between(first, last), panels)
     return document(title, header, main, foot, scripts=("view.js", "panels.js"), payload=payload)
 
 
-def _kinds(report: CostReport) -> str:
-    """Whether the days are what happened, or only planned."""
-    return "booked as it happened" if report.is_booked else "only planned"
-
-
 def _planned(report: CostReport, csv_name: str) -> list[Part]:
-    """Planned against real, where some days have both."""
-    if report.planned is None:
+    """Planned against real and what made the difference, where some days have both."""
+    if report.planned is None or report.split is None:
         return []
-    name = f"{planned_name(csv_name.removesuffix('.csv'))}.csv"
+
+    def words(text: str, end: str) -> Html:
+        name = csv_name.replace(".csv", f"{end}.csv")
+        return el("p", f"{text} In full in ", el("a", name, href=name), ".")
+
+    days = report.planned.days
+    both = f"{counted(days, 'day')} that {'is' if days == 1 else 'are'} booked and had been planned"
     return [
         el("h2", "Planned against real"),
-        el(
-            "p",
-            f"On {counted(report.planned.days, 'day')} that {'is' if report.planned.days == 1 else 'are'} booked and"
-            " had been planned: what happened, and how far it is from the first plan of the day. In full in ",
-            el("a", name, href=name),
-            ".",
-        ),
+        words(f"On {both}: what happened, and how far it is from the first plan of the day.", "-planned"),
         planned_table(report.planned, report.by, report.currency),
-        *_why(report, csv_name),
-    ]
-
-
-def _why(report: CostReport, csv_name: str) -> list[Part]:
-    """What made the difference between planned and real."""
-    if report.split is None:
-        return []
-    name = csv_name.replace(".csv", "-split.csv")
-    return [
         el("h2", "Why real is not as planned"),
-        el(
-            "p",
-            "The plan is turned into what happened step by step, and each step is settled. In full in ",
-            el("a", name, href=name),
-            ".",
-        ),
+        words("The plan is turned into what happened step by step, and each step is settled.", "-split"),
         *split_table(report.split, report.by, report.currency),
     ]
 
@@ -136,8 +107,8 @@ def _budgets(report: CostReport) -> list[Part]:
         rows.append(
             [
                 each.account,
-                *(el("data", plain(float(value), 2), value=str(value)) for value in amounts),
-                el("data", plain(each.used_percent, 1), value=str(each.used_percent)),
+                *(number(value, 2) for value in amounts),
+                number(each.used_percent, 1),
                 marked,
             ]
         )
@@ -251,12 +222,11 @@ def _lines(report: CostReport, totals: Sums, csv_name: str) -> Html:
         heads: list[Part] = (
             [row[name] or "–" for name in names] if label is None else [label, *([""] * (len(names) - 1))]
         )
-        wait = row["mean_wait_h"]
         return [
             *heads,
             *([f"{row['jobs']:,}"] if report.by != "job" else []),
-            "–" if wait is None else el("data", plain(wait, 1), value=str(wait)),
-            *(el("data", plain(float(row[name]), _digits(name)), value=str(row[name])) for name in kept),
+            number(row["mean_wait_h"], 1),
+            *(number(row[name], _digits(name)) for name in kept),
             percent(float(row["profit_eur"]) / whole) if whole else "–",
         ]
 
@@ -281,7 +251,7 @@ def _days(report: CostReport, totals: Sums) -> Html:
     ]
 
     def cells(sums: Sums) -> list[Part]:
-        return [el("data", plain(float(sums[name]), _digits(name)), value=str(sums[name])) for name in kept]
+        return [number(sums[name], _digits(name)) for name in kept]
 
     rows: list[list[Part]] = [
         [
@@ -303,7 +273,7 @@ def _days(report: CostReport, totals: Sums) -> Html:
 
 
 def _column(name: str, currency: str) -> Column:
-    titles = dict(zip(QUANTITIES, QUANTITIES, strict=True)) | {
+    titles = {
         "core_hours": "core-hours",
         "gpu_hours": "GPU-hours",
         "carbon_kg": "CO₂",

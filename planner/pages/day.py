@@ -19,6 +19,7 @@ from planner.pages.markup import (
     gap_words,
     good_or_bad,
     money,
+    page_head,
     percent,
     plain,
     signed_money,
@@ -59,17 +60,9 @@ def day_page(summary: DaySummary, run: dict[str, Any], tables: dict[str, Table])
     weekday = horizon.day.strftime("%A")
     description = " ".join(str(run["scenario"].get("description") or "").split())
     told = [description, summary.zone, None if summary.moment is None else f"planned from {summary.moment[11:16]} on"]
-    header = el(
-        "header",
-        el("p", el("a", "All days", href="../../index.html"), class_="crumbs"),
-        el(
-            "h1",
-            f"{summary.scenario}: {weekday} ",
-            el("span", str(summary.day), class_="whole"),
-            [" ", mark(booked=True)] if booked else None,
-        ),
-        el("p", " · ".join(part for part in told if part), class_="soft"),
-    )
+    heading: list[Part] = [f"{summary.scenario}: {weekday} ", el("span", str(summary.day), class_="whole")]
+    heading += [" ", mark(booked=True)] if booked else []
+    header = page_head(heading, " · ".join(part for part in told if part), index="../../index.html")
     main = el(
         "main",
         tiles(summary),
@@ -130,7 +123,7 @@ def zoom_bar(*, find: bool = False) -> Html:
     )
 
 
-def tile(name: str, value: float | None, text: str, *notes: Part, main: bool = False, key: str | None = None) -> Html:
+def tile(name: str, value: float | None, text: Part, *notes: Part, main: bool = False, key: str | None = None) -> Html:
     """One number of the first screen; the exact one is in its ``value``."""
     number = text if value is None else el("data", text, value=repr(value), id=key)
     return el(
@@ -222,13 +215,8 @@ def _against(base: Baseline, planned_eur: float, currency: str) -> Html:
     more = planned_eur - base.profit_eur
     part = f" ({signed_percent(more / abs(base.profit_eur))})" if base.profit_eur else ""
     good = el("span", signed_money(more, currency) + part, class_=good_or_bad(more))
-    return el(
-        "div",
-        el("dt", "Against the best rule on this day"),
-        el("dd", el("data", good, value=repr(round(more, 6)), id="saving")),
-        el("dd", f"the rule “{base.name}” would earn {money(base.profit_eur, currency)}"),
-        class_="tile main",
-    )
+    words = f"the rule “{base.name}” would earn {money(base.profit_eur, currency)}"
+    return tile("Against the best rule on this day", round(more, 6), good, words, main=True, key="saving")
 
 
 def _jobs_note(jobs: JobCounts) -> str:

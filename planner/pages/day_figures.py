@@ -11,9 +11,7 @@ from planner.domain.cluster import CORES, Cluster
 from planner.domain.columns import Floats, Ints
 from planner.domain.horizon import Horizon
 from planner.pages.figure_parts import (
-    COLOURS,
     Panel,
-    column,
     count_at,
     layer,
     mean_work_kw,
@@ -25,7 +23,7 @@ from planner.pages.figure_parts import (
     temperature_digits,
     use_fractions,
 )
-from planner.pages.markup import SIGNS, Html, el, plain
+from planner.pages.markup import COLOURS, SIGNS, Html, el, plain
 from planner.store.write_tables import Table
 
 COLOURS_OF_USE = (0, 1, 4, 3, 5, 7)
@@ -34,7 +32,7 @@ COLOURS_OF_USE = (0, 1, 4, 3, 5, 7)
 
 def day_grids(segments: Table, run: Mapping[str, Any], length_s: int) -> dict[str, list[int]]:
     """Edges of the segments, of the minutes and of what the weather says [s]."""
-    edges = [int(text) for text in column(segments, "start_s")] + [length_s]
+    edges = [int(text) for text in segments.column("start_s")] + [length_s]
     weather = [*run["outside"]["start_s"], length_s]
     return {"segments": edges, "minutes": minute_edges(length_s).tolist(), "weather": weather}
 
@@ -55,8 +53,8 @@ def day_panels(
         "IT and cooling power, kW",
         f"IT draws {plain(it.sum())} and cooling {plain(cooling.sum())} kilowatt-hours over the day.",
         [
-            layer("stack", "segments", "IT", "it", rounded(it / hours, 3), "kW", 1),
-            layer("stack", "segments", "cooling", "cooling", rounded(cooling / hours, 3), "kW", 1),
+            _kw("stack", "IT", "it", it / hours),
+            _kw("stack", "cooling", "cooling", cooling / hours),
             layer("step", "minutes", "jobs alone, by the minute", "focus", rounded(work_kw, 2), "kW", 1),
         ],
         height=230,
@@ -151,7 +149,7 @@ def _money(segments: Table, hours: Floats, currency: str) -> list[Panel]:
 def _queue(schedule: Table, deferred: Table, starts: Ints, ends: Ints, horizon: Horizon) -> Panel:
     edges = minute_edges(horizon.length_s)
     came = submitted_s(schedule, horizon)
-    waits = np.array([kind == "deferred" for kind in column(deferred, "kind")], dtype=bool)
+    waits = np.array([kind == "deferred" for kind in deferred.column("kind")], dtype=bool)
     later = submitted_s(deferred, horizon)[waits] if len(deferred.rows) else np.array([], dtype=np.int64)
     waiting = count_at(edges, np.concatenate([came, later]), starts)
     running = count_at(edges, starts, ends)
@@ -214,7 +212,7 @@ def gantt_figure(accounts: list[str], resources: list[str], nodes: int, height: 
 
 
 def _whole(table: Table, name: str) -> Ints:
-    return np.array(column(table, name), dtype=np.int64)
+    return np.array(table.column(name), dtype=np.int64)
 
 
 LEAST_KWH = 1e-4
@@ -242,13 +240,18 @@ def energy_panels(segments: Table, hours: Floats) -> list[Panel]:
 
 def _sources(solar: Floats, given: Floats, bought: Floats, hours: Floats) -> Panel:
     parts = [("own sun", "sun", solar), ("battery", "battery", given), ("bought", "other", bought)]
-    layers = [
-        layer("stack", "segments", name, colour, rounded(kwh / hours, 3), "kW", 1)
-        for name, colour, kwh in parts
-        if kwh.any()
-    ]
-    aloud = ", ".join(f"{name} {plain(kwh.sum())}" for name, _, kwh in parts if kwh.any())
-    return Panel("sources", "Where the power comes from, kW", f"In kilowatt-hours: {aloud}.", layers, 170)
+    return Panel("sources", "Where the power comes from, kW", *_parts(parts, hours), 170)
+
+
+def _parts(parts: list[tuple[str, str, Floats]], hours: Floats) -> tuple[str, list[dict[str, Any]]]:
+    """The energies that are there [kWh], read aloud and one on the other as power."""
+    there = [(name, colour, kwh) for name, colour, kwh in parts if kwh.any()]
+    aloud = ", ".join(f"{name} {plain(kwh.sum())}" for name, _, kwh in there)
+    return f"In kilowatt-hours: {aloud}.", [_kw("stack", name, colour, kwh / hours) for name, colour, kwh in there]
+
+
+def _kw(kind: str, name: str, colour: str, kilowatts: Floats, **more: Any) -> dict[str, Any]:
+    return layer(kind, "segments", name, colour, rounded(kilowatts, 3), "kW", 1, **more)
 
 
 def _sun(could_kw: Floats, used: Floats, fed: Floats, curtailed: Floats, hours: Floats) -> Panel:
@@ -260,20 +263,15 @@ def _sun(could_kw: Floats, used: Floats, fed: Floats, curtailed: Floats, hours: 
         ("fed in", "price", fed),
         ("curtailed", "other", curtailed),
     ]
-    layers = [
-        layer("stack", "segments", name, colour, rounded(kwh / hours, 3), "kW", 1)
-        for name, colour, kwh in parts
-        if kwh.any()
-    ]
-    layers.append(layer("step", "segments", "could give", "ink", rounded(could_kw, 3), "kW", 1, thin=True))
-    aloud = ", ".join(f"{name} {plain(kwh.sum())}" for name, _, kwh in parts if kwh.any())
-    return Panel("sun", "Photovoltaics, kW", f"In kilowatt-hours: {aloud}.", layers, 150)
+    aloud, layers = _parts(parts, hours)
+    layers.append(_kw("step", "could give", "ink", could_kw, thin=True))
+    return Panel("sun", "Photovoltaics, kW", aloud, layers, 150)
 
 
 def _battery(taken: Floats, given: Floats, held: Floats, hours: Floats) -> list[Panel]:
     flow = [
-        layer("stack", "segments", "takes", "sun", rounded(taken / hours, 3), "kW", 1),
-        layer("stack", "segments", "gives", "battery", rounded(-given / hours, 3), "kW", 1),
+        _kw("stack", "takes", "sun", taken / hours),
+        _kw("stack", "gives", "battery", -given / hours),
     ]
     level = [layer("stack", "segments", "holds at the end of the segment", "battery", rounded(held, 3), "kWh", 1)]
     aloud = f"It takes {plain(taken.sum())} and gives {plain(given.sum())} kilowatt-hours."

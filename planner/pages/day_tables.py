@@ -8,7 +8,7 @@ from collections.abc import Callable
 from planner.domain.day_summary import DaySummary
 from planner.domain.result import Trial
 from planner.domain.time_ahead import counts_words
-from planner.pages.figure_parts import column, numbers, temperature_digits
+from planner.pages.figure_parts import numbers, temperature_digits
 from planner.pages.markup import (
     Column,
     Html,
@@ -33,7 +33,7 @@ TRIALS = 60
 def largest_jobs(schedule: Table, wait_s: list[int], currency: str) -> Html:
     """The jobs that used most of the machine today."""
     cells = {
-        name: column(schedule, name)
+        name: schedule.column(name)
         for name in ("job_id", "name", "account", "user", "start_time", "end_time", "units", "start_s")
     }
     money_of = {
@@ -76,11 +76,11 @@ def deferred_jobs(deferred: Table) -> Html:
     if not deferred.rows:
         return el("p", "Every known job starts today.", id="deferred")
     names = ("job_id", "name", "account", "user", "requested_s", "units", "times_deferred", "kind", "reason")
-    cells = [column(deferred, name) for name in names]
+    cells = [deferred.column(name) for name in names]
     rows: list[list[Part]] = []
     for job, name, account, user, requested, units, times, kind, reason in zip(*cells, strict=True):
         rows.append([job, name, account, user, hours(int(requested)), units, times, kind, reason])
-    kinds = Counter(column(deferred, "kind"))
+    kinds = Counter(deferred.column("kind"))
     more = f"; the first {DEFERRED:,} here, all in deferred.csv" if len(rows) > DEFERRED else ""
     caption = ", ".join(f"{count:,} {kind}" for kind, count in sorted(kinds.items())) + more
     columns = [
@@ -119,7 +119,7 @@ def segment_rows(segments: Table, currency: str) -> Html:
     shown = [each for each in shown if each[0] in segments.columns]
     kept = [each for each in shown if each[0] != "carbon_cost_eur" or numbers(segments, each[0]).any()]
     values = {name: numbers(segments, name) for name, _, _ in kept}
-    spans = zip(column(segments, "start_time"), column(segments, "end_time"), strict=True)
+    spans = zip(segments.column("start_time"), segments.column("end_time"), strict=True)
     rows: list[list[Part]] = [
         [f"{_clock(start)} – {_clock(end)}", *(plain(values[name][i], digits) for name, _, digits in kept)]
         for i, (start, end) in enumerate(spans)

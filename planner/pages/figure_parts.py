@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -17,6 +18,7 @@ from planner.domain.job import UnitGroup
 from planner.domain.node_text import parse_unit_nodes
 from planner.inputs.jobs.unit_groups import parse_unit_groups
 from planner.pages.markup import Html, el, money
+from planner.store.read_tables import unix_of
 from planner.store.write_tables import Table
 
 
@@ -73,15 +75,9 @@ MARK_S = 1800
 """Distance of the marks that say what the wall clock shows [s]; clocks change by whole multiples of it."""
 
 
-def column(table: Table, name: str) -> list[str]:
-    """The cells of a column."""
-    index = table.columns.index(name)
-    return [row[index] for row in table.rows]
-
-
 def numbers(table: Table, name: str) -> Floats:
     """The cells of a column of numbers."""
-    return np.array(column(table, name), dtype=np.float64)
+    return np.array(table.column(name), dtype=np.float64)
 
 
 def temperature_digits(temperature_c: Floats) -> int:
@@ -97,12 +93,23 @@ def clock_axis(horizon: Horizon) -> dict[str, Any]:
     return {"kind": "clock", "lo": 0, "hi": horizon.length_s, "least": 120, "mark_s": MARK_S, "clock": clock}
 
 
+def days_between(first: dt.date, last: dt.date) -> list[str]:
+    """Every day from one to another."""
+    return [(first + dt.timedelta(days=k)).isoformat() for k in range((last - first).days + 1)]
+
+
+def days_payload(days: Sequence[str], panels: Sequence[Panel]) -> dict[str, Any]:
+    """Figures with a bar or a point for each day, as the script takes them."""
+    return {
+        "axis": {"kind": "days", "lo": 0, "hi": len(days), "least": 2, "days": days},
+        "grids": {"days": list(range(len(days) + 1))},
+        "panels": [panel.spec() for panel in panels],
+    }
+
+
 def submitted_s(table: Table, horizon: Horizon) -> Ints:
     """Submit times from midnight [s]."""
-    import datetime as dt
-
-    times = [int(dt.datetime.fromisoformat(text).timestamp()) for text in column(table, "submit_time")]
-    return np.array(times, dtype=np.int64) - horizon.start_unix
+    return np.array([unix_of(text) for text in table.column("submit_time")], dtype=np.int64) - horizon.start_unix
 
 
 def minute_edges(length_s: int) -> Ints:
@@ -135,9 +142,6 @@ def rounded(values: Sequence[float] | Floats, digits: int) -> list[float]:
     return [round(float(value), digits) + 0.0 for value in values]
 
 
-COLOURS = 8
-"""Accounts with a colour of their own; the others share one."""
-
 LEAST = 15
 """A job without cores is drawn this high [thousandths of a node]."""
 
@@ -148,7 +152,7 @@ WORDS = {"memory_gb": "memory", "gpus": "GPUs"}
 def ranked_accounts(schedule: Table) -> list[str]:
     """Accounts by what they use, the largest first."""
     used: Counter[str] = Counter()
-    for account, hours in zip(column(schedule, "account"), numbers(schedule, "core_hours"), strict=True):
+    for account, hours in zip(schedule.column("account"), numbers(schedule, "core_hours"), strict=True):
         used[account] += hours
     return sorted(used, key=lambda account: (-used[account], account))
 
@@ -156,14 +160,13 @@ def ranked_accounts(schedule: Table) -> list[str]:
 def gantt_data(schedule: Table, cluster: Cluster, currency: str, wait_s: list[int]) -> dict[str, Any]:
     """Everything that the figure draws and shows."""
     accounts = ranked_accounts(schedule)
-    users = sorted(set(column(schedule, "user")))
+    users = sorted(set(schedule.column("user")))
     account_of = {name: index for index, name in enumerate(accounts)}
     user_of = {name: index for index, name in enumerate(users)}
-    shapes: dict[str, tuple[UnitGroup, ...]] = {}
-    spans = []
-    for text, units in zip(column(schedule, "unit_groups"), column(schedule, "unit_nodes"), strict=True):
-        groups = shapes.setdefault(text, parse_unit_groups(text, cluster.resources))
-        spans.append(_spans(groups, parse_unit_nodes(units), cluster))
+    spans = [
+        _spans(parse_unit_groups(groups, cluster.resources), parse_unit_nodes(nodes), cluster)
+        for groups, nodes in zip(schedule.column("unit_groups"), schedule.column("unit_nodes"), strict=True)
+    ]
     return {
         "height": max(260, min(620, 16 * cluster.node_count + 22)),
         "nodes": cluster.node_count,
@@ -183,14 +186,14 @@ def gantt_data(schedule: Table, cluster: Cluster, currency: str, wait_s: list[in
         "users": users,
         "money": money(0, currency, 0).replace("0", "#"),
         "jobs": {
-            "id": column(schedule, "job_id"),
-            "name": column(schedule, "name"),
-            "account": [account_of[name] for name in column(schedule, "account")],
-            "user": [user_of[name] for name in column(schedule, "user")],
-            "start": [int(text) for text in column(schedule, "start_s")],
-            "end": [int(text) for text in column(schedule, "end_s")],
+            "id": schedule.column("job_id"),
+            "name": schedule.column("name"),
+            "account": [account_of[name] for name in schedule.column("account")],
+            "user": [user_of[name] for name in schedule.column("user")],
+            "start": [int(text) for text in schedule.column("start_s")],
+            "end": [int(text) for text in schedule.column("end_s")],
             "wait": wait_s,
-            "nodes": [_short(text) for text in column(schedule, "nodes")],
+            "nodes": [_short(text) for text in schedule.column("nodes")],
             "power": rounded(numbers(schedule, "power_w"), 1),
             "revenue": rounded(numbers(schedule, "revenue_eur"), 2),
             "profit": rounded(numbers(schedule, "profit_eur"), 2),
@@ -208,9 +211,9 @@ def use_fractions(
     schedule: Table, cluster: Cluster, edges: Ints
 ) -> dict[str, np.ndarray[tuple[int], np.dtype[np.float64]]]:
     """Of each resource the part of all that jobs hold, on average between each pair of edges; 0 where there is none."""
-    start = np.array(column(schedule, "start_s"), dtype=np.int64)
-    end = np.array(column(schedule, "end_s"), dtype=np.int64)
-    asked = [parse_unit_groups(text, cluster.resources) for text in column(schedule, "unit_groups")]
+    start = np.array(schedule.column("start_s"), dtype=np.int64)
+    end = np.array(schedule.column("end_s"), dtype=np.int64)
+    asked = [parse_unit_groups(text, cluster.resources) for text in schedule.column("unit_groups")]
     found = {}
     for name in cluster.resources:
         held = np.array([sum(each.count * each.amount(name) for each in groups) for groups in asked], dtype=np.float64)

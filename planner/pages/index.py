@@ -12,7 +12,21 @@ from urllib.parse import quote
 from planner.domain.day_summary import DaySummary
 from planner.errors import FileFormatError, OutputError
 from planner.pages.booked import mark
-from planner.pages.markup import Column, Html, Part, counted, document, el, gap_distance, grid, money, percent, plain
+from planner.pages.markup import (
+    Column,
+    Html,
+    Part,
+    counted,
+    document,
+    el,
+    gap_distance,
+    grid,
+    money,
+    number,
+    page_head,
+    percent,
+    plain,
+)
 from planner.store.folder import alone_in, put
 from planner.store.read_json import read_summary
 from planner.store.write_tables import encoded
@@ -85,11 +99,8 @@ def index_page(days: list[IndexEntry], others: list[str]) -> str:
     newest.sort(key=lambda each: each.summary.day, reverse=True)
     scenarios = sorted({each.scenario for each in days})
     of_scenario = {name: [each for each in newest if each.scenario == name] for name in scenarios}
-    header = el(
-        "header",
-        el("h1", "Planned days"),
-        el("p", f"{counted(len(days), 'day')} of {counted(len(scenarios), 'scenario')}, newest first", class_="soft"),
-    )
+    words = f"{counted(len(days), 'day')} of {counted(len(scenarios), 'scenario')}, newest first"
+    header = page_head("Planned days", words)
     months = [
         _month(list(group), year_month, scenario)
         for scenario in scenarios
@@ -258,8 +269,8 @@ def _row(entry: IndexEntry) -> list[Part]:
         el("a", summary.day.isoformat(), href=entry.page),
         entry.scenario,
         mark(booked=True) if summary.booked else summary.method,
-        el("data", money(totals.profit_eur, summary.currency), value=repr(totals.profit_eur)),
-        el("data", entry.distance, value=repr(summary.profit_gap_fraction)) if entry.distance else "–",
+        number(totals.profit_eur, text=money(totals.profit_eur, summary.currency)),
+        number(summary.profit_gap_fraction, text=entry.distance) if entry.distance else "–",
         money(totals.revenue_eur, summary.currency),
         plain(totals.it_kwh),
         plain(totals.cooling_kwh),

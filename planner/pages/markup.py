@@ -6,6 +6,7 @@ import html
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -55,6 +56,25 @@ def _texts(parts: Iterable[Part]) -> Iterable[str]:
             yield from _texts(part)
 
 
+def page_head(title: Part, *words: Part, index: str | None = None, also: Part = None) -> Html:
+    """The head of a page: the way to the index of all days, the title, and what stands below it, line by line."""
+    crumbs = None if index is None else el("p", el("a", "All days", href=index), class_="crumbs")
+    return el("header", crumbs, el("h1", title), [el("p", each, class_="soft") for each in words], also)
+
+
+def number(value: float | Decimal | None, digits: int = 0, text: Part = None) -> Part:
+    """A number as people read it, the exact one in its ``value``; a dash where there is none."""
+    if value is None:
+        return "–"
+    return el("data", plain(float(value), digits) if text is None else text, value=str(value))
+
+
+def legend(entries: Iterable[tuple[str, str, str | None]]) -> Html:
+    """What marks stand for: the colour, the words and the class of each."""
+    marks = [el("span", el("i", style=f"--c:var(--{colour})", class_=sign), words) for colour, words, sign in entries]
+    return el("span", marks, class_="legend")
+
+
 def data(name: str, content: Any) -> Html:
     """Data for the page's script; no text in it can end the element."""
     text = json.dumps(content, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
@@ -91,6 +111,9 @@ def document(title: str, *body: Part, scripts: Iterable[str] = (), payload: Any 
     )
     return f'<!DOCTYPE html>\n<html lang="en">{head}{inside}</html>\n'
 
+
+COLOURS = 8
+"""Runs, accounts and users that have a colour of their own: the style sheet's a0 to a7."""
 
 MINUS = "\u2212"
 THIN = "\u202f"
@@ -132,10 +155,10 @@ def unit(value: float, name: str, digits: int = 0) -> str:
     return f"{plain(value, digits)}{THIN}{name}"
 
 
-def signed_unit(value: float, name: str, digits: int = 0) -> str:
+def signed_unit(value: float, name: str) -> str:
     """A difference and its unit, with its sign."""
-    text = unit(value, name, digits)
-    return f"+{text}" if round(value, digits) > 0 else text
+    text = unit(value, name)
+    return f"+{text}" if round(value) > 0 else text
 
 
 def percent(fraction: float, digits: int = 1) -> str:
@@ -184,14 +207,14 @@ def gap_distance(bound_eur: float, gap: float, currency: str) -> str:
     return distance(bound_eur, gap, lambda amount: money(amount, currency), THIN)
 
 
-def counted(number: int, singular: str, plural: str | None = None) -> str:
+def counted(count: int, noun: str) -> str:
     """A count with its noun."""
-    return f"{number:,} {singular if number == 1 else plural or singular + 's'}"
+    return f"{count:,} {noun if count == 1 else f'{noun}s'}"
 
 
-def days_from(number: int, first: object, last: object) -> str:
+def days_from(count: int, first: object, last: object) -> str:
     """So many days of a range; one day is named once."""
-    return f"{counted(number, 'day')} from {first} to {last}" if number > 1 else f"1 day, {first}"
+    return f"{counted(count, 'day')} from {first} to {last}" if count > 1 else f"1 day, {first}"
 
 
 @dataclass(frozen=True)

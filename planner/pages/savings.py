@@ -5,7 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from planner.pages.markup import Column, Html, Part, counted, document, el, grid, hours, percent, plain
+from planner.pages.markup import (
+    Column,
+    Html,
+    Part,
+    counted,
+    document,
+    el,
+    grid,
+    hours,
+    number,
+    page_head,
+    percent,
+    plain,
+)
 from planner.pages.scatter import Axis, Point, Series, scatter
 
 Row = Mapping[str, Any]
@@ -15,16 +28,8 @@ def savings_page(about: Row) -> str:
     """The page of what savings.json says."""
     rows = list(about["runs"])
     title = f"What would have been saved: {about['source'].rpartition('/')[2]}"
-    header = el(
-        "header",
-        el("h1", title),
-        el(
-            "p",
-            f"{counted(about['jobs'], 'job')} over {counted(about['days'], 'day')} on {about['cores']:,} cores."
-            " Money is in EUR.",
-            class_="soft",
-        ),
-    )
+    size = f"{counted(about['jobs'], 'job')} over {counted(about['days'], 'day')} on {about['cores']:,} cores."
+    header = page_head(title, f"{size} Money is in EUR.")
     main = el(
         "main",
         el("p", about["answer"], class_="answer"),
@@ -46,6 +51,7 @@ def savings_page(about: Row) -> str:
     return document(title, header, main, el("footer", el("p", "All digits: ", files)))
 
 
+NEXT = " writes a site with these nodes and jobs to go on from."
 READING = (
     "Held up to 6 h: no job is kept back for longer than that, from the moment at which EASY would have started it."
     " At most: what no schedule saves more of in which every job starts within so many hours of its start under EASY,"
@@ -65,9 +71,6 @@ def _table(rows: list[Row]) -> Html:
         Column("jobs", "held"),
     ]
 
-    def number(value: float | None, digits: int = 0) -> Part:
-        return "–" if value is None else el("data", plain(value, digits), value=repr(value))
-
     lines = []
     for row in rows:
         own: list[Part] = [row["run"], number(row["energy_cost_eur"], 2)]
@@ -77,13 +80,10 @@ def _table(rows: list[Row]) -> Html:
         own.append(number(row["it_kwh"] + row["cooling_kwh"]))
         if has_carbon:
             own += [number(row["carbon_kg"]), number(row["saved_carbon_kg"]) if is_held else "–"]
-        own += [_wait(row[key]) for key in ("mean_wait_s", "wait95_s", "longest_wait_s")]
+        waits = (row[key] for key in ("mean_wait_s", "wait95_s", "longest_wait_s"))
+        own += [number(each, text=None if each is None else hours(each)) for each in waits]
         lines.append([*own, number(row["held_jobs"])])
     return grid("The same jobs as they ran, under EASY, and held for cheaper hours", columns, lines, name="savings")
-
-
-def _wait(seconds: float | None) -> Part:
-    return "–" if seconds is None else el("data", hours(seconds), value=repr(seconds))
 
 
 def _figure(rows: list[Row]) -> Html:

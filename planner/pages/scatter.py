@@ -7,35 +7,24 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from planner.pages.charts import WIDTH, round_ticks
-from planner.pages.markup import Html, el
+from planner.pages.charts import WIDTH, round_ticks, still
+from planner.pages.markup import Html, el, legend
 
 HEIGHT = 560
 LEFT, RIGHT, TOP, BOTTOM = 86, 88, 16, 58
 SIZE = 6.5
-CORNERS: dict[str, tuple[tuple[float, float], ...]] = {
-    "square": ((-1, -1), (1, -1), (1, 1), (-1, 1)),
-    "diamond": ((0, -1.3), (1.3, 0), (0, 1.3), (-1.3, 0)),
-    "triangle": ((-1.1, 0.8), (1.1, 0.8), (0, -1.1)),
-}
-"""Shapes with corners, right and down of their point; others are ``circle`` and ``ring``."""
 
 
 @dataclass(frozen=True)
 class Point:
-    """A point with its name and what is shown when it is pointed at.
-
-    ``pinned``: it does not stretch the axes; where it lies beyond them, it stands at the edge, and its name says where
-    it is.
-    """
+    """A point with its name and what is shown when it is pointed at; a ``ring`` is not filled."""
 
     name: str
     x: float
     y: float
     about: str
     colour: str
-    shape: str = "circle"
-    pinned: bool = False
+    ring: bool = False
 
 
 @dataclass(frozen=True)
@@ -61,8 +50,8 @@ class Axis:
 def scatter(title: str, series: Sequence[Series], across: Axis, up: Axis, *, beside: Axis, name: str) -> Html:
     """Series of points; the axis ``beside``, at the right, has the same scale as the one ``up`` in other words."""
     points = [point for each in series for point in each.points]
-    x_of, low_x, high_x = _scale([p.x for p in points if not p.pinned], LEFT, WIDTH - RIGHT)
-    y_of, low_y, high_y = _scale([p.y for p in points if not p.pinned], HEIGHT - BOTTOM, TOP)
+    x_of, low_x, high_x = _scale([p.x for p in points], LEFT, WIDTH - RIGHT)
+    y_of, low_y, high_y = _scale([p.y for p in points], HEIGHT - BOTTOM, TOP)
     x_ticks = _ticks(across, low_x, high_x)
     y_ticks, beside_ticks = _ticks(up, low_y, high_y), _ticks(beside, low_y, high_y)
     parts: list[Html] = [
@@ -76,7 +65,7 @@ def scatter(title: str, series: Sequence[Series], across: Axis, up: Axis, *, bes
         _turned(beside.title, WIDTH - 6),
     ]
     labels = Labels((LEFT, TOP, WIDTH - RIGHT, HEIGHT - BOTTOM))
-    placed = _placed([(point, x_of(point.x), y_of(point.y)) for point in points])
+    placed = [(point, x_of(point.x), y_of(point.y)) for point in points]
     for _, x, y in placed:
         labels.keep_clear(x, y, SIZE)
     for each in series:
@@ -89,17 +78,21 @@ def scatter(title: str, series: Sequence[Series], across: Axis, up: Axis, *, bes
             style = f"fill:none;stroke:var(--{each.colour});stroke-width:2"
             parts.append(el("polyline", points=path, style=style, stroke_dasharray=dash))
     for point, x, y in placed:
-        parts.append(_mark(point, x, y))
+        colour, about = f"var(--{point.colour})", el("title", point.about)
+        style = f"fill:{colour};stroke:var(--ground);stroke-width:1"
+        if point.ring:
+            style = f"fill:var(--ground);stroke:{colour};stroke-width:2.5"
+        radius = SIZE - point.ring
+        parts.append(el("circle", about, cx=f"{x:.1f}", cy=f"{y:.1f}", r=f"{radius}", style=style, class_="point"))
     for point, x, y in placed:
-        where = "" if (x, y) == (x_of(point.x), y_of(point.y)) else f" ({across.write(point.x)}, {up.write(point.y)})"
-        spot = labels.place(x, y, point.name + where)
+        spot = labels.place(x, y, point.name)
         if spot.is_far:
-            parts.append(_line(x, y, spot.near_x, spot.near_y, "lead"))
-        parts.append(_text(point.name + where, spot.x, spot.y, spot.anchor, "name"))
-    drawing = el("svg", parts, viewBox=f"0 0 {WIDTH} {HEIGHT}", role="img", aria_label=_aloud(title, points))
-    return el(
-        "figure", el("figcaption", title, _legend(series)), el("div", drawing, class_="still", tabindex=0), id=name
-    )
+            parts.append(_line(x, y, spot.x, spot.near_y, "lead"))
+        parts.append(_text(point.name, spot.x, spot.y, spot.anchor, "name"))
+    signs = [None if not each.joined else "dash" if each.dashed else "thin" for each in series]
+    marks = legend((each.colour, each.name, sign) for each, sign in zip(series, signs, strict=True))
+    aloud = f"{title}. " + "; ".join(point.about for point in points)
+    return still(title, marks, parts, (WIDTH, HEIGHT), aloud, name)
 
 
 def _ticks(axis: Axis, low: float, high: float) -> list[float]:
@@ -116,42 +109,6 @@ def _scale(values: Sequence[float], begin: float, end: float) -> tuple[Callable[
         return begin + (end - begin) * (value - low) / (high - low)
 
     return at, low, high
-
-
-def _placed(points: Sequence[tuple[Point, float, float]]) -> list[tuple[Point, float, float]]:
-    """The points, those beyond an edge at that edge, one above the other."""
-    placed: list[tuple[Point, float, float]] = []
-    for point, x, y in points:
-        inside_x = min(max(x, LEFT + SIZE), WIDTH - RIGHT - SIZE)
-        inside_y = min(max(y, TOP + SIZE), HEIGHT - BOTTOM - SIZE)
-        while (inside_x, inside_y) != (x, y) and any(other[1:] == (inside_x, inside_y) for other in placed):
-            inside_y -= 4 * SIZE
-        placed.append((point, inside_x, inside_y))
-    return placed
-
-
-def _mark(point: Point, x: float, y: float) -> Html:
-    hollow = point.shape == "ring"
-    colour = f"var(--{point.colour})"
-    style = f"fill:{'var(--ground)' if hollow else colour};stroke:{colour if hollow else 'var(--ground)'}"
-    style += f";stroke-width:{2.5 if hollow else 1}"
-    title = el("title", point.about)
-    if point.shape in ("circle", "ring"):
-        return el("circle", title, cx=f"{x:.1f}", cy=f"{y:.1f}", r=f"{SIZE - hollow}", style=style, class_="point")
-    corners = " ".join(f"{x + SIZE * right:.1f},{y + SIZE * down:.1f}" for right, down in CORNERS[point.shape])
-    return el("polygon", title, points=corners, style=style, class_="point")
-
-
-def _legend(series: Sequence[Series]) -> Html:
-    def sign(each: Series) -> str | None:
-        return None if not each.joined else "dash" if each.dashed else "thin"
-
-    entries = [el("span", el("i", style=f"--c:var(--{each.colour})", class_=sign(each)), each.name) for each in series]
-    return el("span", entries, class_="legend")
-
-
-def _aloud(title: str, points: Sequence[Point]) -> str:
-    return f"{title}. " + "; ".join(point.about for point in points)
 
 
 def _line(x1: float, y1: float, x2: float, y2: float, kind: str) -> Html:
@@ -185,12 +142,11 @@ Box = tuple[float, float, float, float]
 
 @dataclass(frozen=True)
 class Spot:
-    """Where a name goes; ``near_x``, ``near_y`` is the end of a line to its point, which it needs when it is far."""
+    """Where a name goes; ``near_y`` is the height of the end of a line to its point, which it needs when it is far."""
 
     x: float
     y: float
     anchor: str
-    near_x: float
     near_y: float
     is_far: bool
 
@@ -235,7 +191,7 @@ def _at(x: float, y: float, right: float, down: float, width: float, *, is_far: 
     anchor = "start" if right > 0 else "end" if right < 0 else "middle"
     left = x if right > 0 else x - width if right < 0 else x - width / 2
     top = y - LINE if down < 0 else y if down > 0 else y - LINE / 2
-    return Spot(x, top + 0.75 * LINE, anchor, x, y, is_far), (left, top, left + width, top + LINE)
+    return Spot(x, top + 0.75 * LINE, anchor, y, is_far), (left, top, left + width, top + LINE)
 
 
 def _overlap(one: Box, other: Box) -> bool:

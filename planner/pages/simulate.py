@@ -9,7 +9,21 @@ import numpy as np
 
 from planner.domain.columns import Ints
 from planner.pages.charts import Bar, bar_groups
-from planner.pages.markup import Column, Html, Part, counted, document, el, grid, hours, percent, plain
+from planner.pages.markup import (
+    COLOURS,
+    Column,
+    Html,
+    Part,
+    counted,
+    document,
+    el,
+    grid,
+    hours,
+    number,
+    page_head,
+    percent,
+    plain,
+)
 
 CLASSES: tuple[tuple[str, float], ...] = (
     ("at once", 0),
@@ -22,7 +36,6 @@ CLASSES: tuple[tuple[str, float], ...] = (
 )
 """Waits by their length, each up to so many seconds."""
 PERCENTILES = (50, 90, 95, 99, 100)
-COLOURS = 8
 
 
 def replay_page(
@@ -37,7 +50,7 @@ def replay_page(
 
     ``late`` are those of policies that hold jobs, beside their base without holds.
     """
-    header = el("header", el("h1", title), [el("p", note, class_="soft") for note in notes])
+    header = page_head(title, *notes)
     main = el(
         "main",
         el("h2", "Metrics"),
@@ -61,7 +74,7 @@ def _metrics(rows: Sequence[Mapping[str, object]]) -> Html:
             if math.isnan(value):
                 return "–"
             digits = 0 if isinstance(value, int) else 3 if abs(value) < 1000 else 1
-            return el("data", plain(value, digits), value=repr(value))
+            return number(value, digits)
         return str(value) if value not in (None, "") else "–"
 
     columns = [Column(name, number=name not in words) for name in names]
@@ -103,19 +116,22 @@ def _late(rows: Sequence[Mapping[str, object]]) -> Html:
         [
             *(str(row[name]) for name in words),
             *(plain(float(str(row[name]))) for name in counts),
-            *(el("data", hours(float(str(row[name]))), value=repr(row[name])) for name in times),
+            *(_wait(float(str(row[name]))) for name in times),
         ]
         for row in rows
     ]
     return grid("How much later jobs start than they would without holds", columns, lines, name="late")
 
 
+def _wait(seconds: float) -> Part:
+    return number(seconds, text=hours(seconds))
+
+
 def _percentiles(waits: Sequence[tuple[str, Ints]]) -> Html:
     def cell(each: Ints, part: int) -> Part:
         if not len(each):
             return "–"
-        value = float(np.percentile(each, part))
-        return el("data", hours(value), value=repr(value))
+        return _wait(float(np.percentile(each, part)))
 
     rows: list[list[Part]] = [
         [name, f"{len(each):,}", *(cell(each, part) for part in PERCENTILES)] for name, each in waits

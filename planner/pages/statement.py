@@ -5,9 +5,24 @@ from __future__ import annotations
 from typing import Any
 
 from planner.pages.day import tile
-from planner.pages.markup import Column, Html, Part, counted, days_from, document, el, grid, money, percent, plain, unit
+from planner.pages.markup import (
+    Column,
+    Html,
+    Part,
+    counted,
+    days_from,
+    document,
+    el,
+    grid,
+    money,
+    number,
+    page_head,
+    percent,
+    plain,
+    unit,
+)
 from planner.store.budgets import AccountBudget
-from planner.store.statements import BILLED, Statement
+from planner.store.statements import Statement
 
 ROWS = 1000
 """Jobs on the page; all are in the CSV."""
@@ -28,16 +43,14 @@ def statement_page(statement: Statement, stem: str) -> str:
     first, last = report.days[0].day, report.days[-1].day
     account = statement.account or "no account"
     which = "as it happened" if report.is_booked else "only planned: this is no bill"
-    header = el(
-        "header",
-        el("p", el("a", "All days", href="../../../index.html"), class_="crumbs"),
-        el("h1", f"Statement of {account}, {report.asked}"),
-        el("p", f"{report.scenario}: {days_from(len(report.days), first, last)}, {which}", class_="soft"),
-    )
-    used = [name for name in _TITLES if name not in ("gpu_hours", "carbon_kg") or _total(statement, name)]
+    title = f"Statement of {account}, {report.asked}"
+    words = f"{report.scenario}: {days_from(len(report.days), first, last)}, {which}"
+    header = page_head(title, words, index="../../../index.html")
+    total = statement.rows()[-1]
+    used = [name for name in _TITLES if name not in ("gpu_hours", "carbon_kg") or total[name]]
     main = el(
         "main",
-        _tiles(statement),
+        _tiles(statement, total),
         _remarks(statement),
         el("h2", "By user"),
         _users(statement, used),
@@ -47,24 +60,19 @@ def statement_page(statement: Statement, stem: str) -> str:
     )
     links = [el("a", f"{stem}.{end}", href=f"{stem}.{end}") for end in ("csv", "xlsx")]
     foot = el("footer", el("p", "All digits: ", links[0], " and ", links[1], f". Money is in {report.currency}."))
-    return document(f"Statement of {account}, {report.asked}", header, main, foot)
+    return document(title, header, main, foot)
 
 
-def _total(statement: Statement, title: str) -> float:
-    name = next(name for name, each in BILLED.items() if each == title)
-    return float(statement.totals[name])
-
-
-def _tiles(statement: Statement) -> Html:
-    currency = statement.report.currency
-    billed, jobs = _total(statement, "billed_eur"), len(statement.jobs)
+def _tiles(statement: Statement, total: dict[str, Any]) -> Html:
+    currency, jobs = statement.report.currency, len(statement.jobs)
+    billed, hours, kwh, carbon = (float(total[name]) for name in ("billed_eur", "core_hours", "kwh", "carbon_kg"))
     shown = [
         tile("Billed", billed, money(billed, currency), counted(jobs, "job"), main=True, key="billed_eur"),
-        tile("Core-hours", _total(statement, "core_hours"), plain(_total(statement, "core_hours"), 1)),
-        tile("Energy", _total(statement, "kwh"), unit(_total(statement, "kwh"), "kWh", 1), "IT and cooling"),
+        tile("Core-hours", hours, plain(hours, 1)),
+        tile("Energy", kwh, unit(kwh, "kWh", 1), "IT and cooling"),
     ]
-    if _total(statement, "carbon_kg"):
-        shown.append(tile("Carbon", _total(statement, "carbon_kg"), unit(_total(statement, "carbon_kg"), "kg CO₂", 1)))
+    if carbon:
+        shown.append(tile("Carbon", carbon, unit(carbon, "kg CO₂", 1)))
     if statement.budget is not None:
         budget = statement.budget
         words = (
@@ -130,6 +138,4 @@ def _columns(statement: Statement, used: list[str]) -> list[Column]:
 
 
 def _cells(row: dict[str, Any], used: list[str]) -> list[Part]:
-    return [
-        el("data", plain(float(row[name]), 2 if name.endswith("_eur") else 1), value=str(row[name])) for name in used
-    ]
+    return [number(row[name], 2 if name.endswith("_eur") else 1) for name in used]

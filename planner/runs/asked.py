@@ -232,7 +232,7 @@ def _of_slurm(scenario: Scenario, asked: PlanRequest, at: str | None) -> tuple[S
         from planner.slurm.commands import Slurm
         from planner.slurm.snapshot import take
 
-        documents = take(Slurm()).documents
+        documents = take(Slurm())
     else:
         documents = read_saved(chosen.documents)
     site = SlurmSite.of(documents, chosen)

@@ -80,7 +80,7 @@ def ask_accounts(horizon: Horizon, slurm: Slurm) -> DocumentAnswer:
         for unix in (horizon.start_unix, horizon.end_unix)
     )
     words = ("--allusers", "--duplicates", f"--starttime={first}", f"--endtime={last}")
-    return DocumentAnswer(*slurm.ask_json("sacct", *words))
+    return slurm.ask_json("sacct", *words)
 
 
 def with_cluster(scenario: Scenario, folder: Path, horizon: Horizon, slurm: Slurm) -> Scenario:
@@ -98,5 +98,5 @@ def with_cluster(scenario: Scenario, folder: Path, horizon: Horizon, slurm: Slur
 
 def slurm_machine(chosen: SlurmSection, slurm: Slurm) -> SlurmMachine:
     """The nodes that Slurm has now, or had when its documents were saved."""
-    nodes = read_nodes(DocumentAnswer(*ask_nodes(slurm))) if chosen.is_live else read_saved(chosen.documents).nodes()
+    nodes = read_nodes(ask_nodes(slurm)) if chosen.is_live else read_saved(chosen.documents).nodes()
     return machine_of(nodes, chosen.partitions)

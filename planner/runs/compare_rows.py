@@ -32,7 +32,6 @@ from planner.online.holding import NO_HOLDING
 from planner.online.objectives import NO_PROFIT
 from planner.online.policies import Policy
 from planner.online.replay import Replay, replay
-from planner.pages.figure_parts import column
 from planner.planning.energy_costs import profit_terms_of
 from planner.planning.how_to_hold import holding_of_trace
 from planner.runs.compare_answer import settled_under
@@ -46,7 +45,6 @@ from planner.scenario.tariff import HourlyTariff
 from planner.scenario.weather import FileWeather
 from planner.store.read_day import read_day
 from planner.store.read_tables import Came, read_table, ready_unix, start_unix, take_in
-from planner.store.write_tables import COLUMNS
 from planner.units import rounded
 
 Sums = Mapping[str, float]
@@ -135,14 +133,14 @@ def _waits_of(folder: Path, summaries: Outcome) -> Waits:
     ready: list[Ints] = []
     start: list[Ints] = []
     for summary in summaries:
-        table = read_table(folder / summary.day.isoformat() / "schedule.csv", COLUMNS["schedule"])
-        is_new = np.array([state == "planned" for state in column(table, "state")], dtype=np.bool_)
+        table = read_table(folder / summary.day.isoformat(), "schedule")
+        is_new = np.array([state == "planned" for state in table.column("state")], dtype=np.bool_)
         take_in(came, table, summary.horizon)
         ready.append(ready_unix(table, summary.horizon, came)[is_new])
         start.append(start_unix(table, summary.horizon)[is_new])
     last = summaries[-1]
-    table = read_table(folder / last.day.isoformat() / "deferred.csv", COLUMNS["deferred"])
-    waits = np.array([kind == "deferred" for kind in column(table, "kind")], dtype=np.bool_)
+    table = read_table(folder / last.day.isoformat(), "deferred")
+    waits = np.array([kind == "deferred" for kind in table.column("kind")], dtype=np.bool_)
     ready.append(ready_unix(table, last.horizon, came)[waits])
     start.append(np.full(len(ready[-1]), DEFERRED, dtype=np.int64))
     return Waits.of(np.concatenate(ready), np.concatenate(start), last.horizon.end_unix)

@@ -9,7 +9,6 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import cast
 
 from planner.errors import InputError
 from planner.pages.costs import costs_page
@@ -18,8 +17,8 @@ from planner.pages.statement import statement_page
 from planner.places import is_folder
 from planner.scenario.load import load_scenario
 from planner.store.budgets import AccountBudget, budgets_of, period_start
-from planner.store.cost_files import FORMATS, CostReport, make_report, write_report
-from planner.store.costs import FOLDER, WAYS, By, CostDay, read_days
+from planner.store.cost_files import FORMATS, CostReport, write_report
+from planner.store.costs import FOLDER, KEYS, CostDay, read_days
 from planner.store.read_json import read_run, read_summary
 from planner.store.statements import file_names, statements
 from planner.store.write_day import require_formats
@@ -68,7 +67,9 @@ def report_on(
         raise InputError(f"the days count in {' and '.join(currencies)}; report those of one currency")
     wanted = (high - low).days + 1 if low is not None and high is not None else len(days)
     budgets = _budgets(folder, days, low, high, on_remark, booked=booked)
-    made = make_report(name, words, cast(By, by), days, skipped, wanted - len(days), booked=booked, budgets=budgets)
+    kept = tuple(day for day in days if day.is_booked == booked)
+    missing, left_out = wanted - len(days), len(days) - len(kept)
+    made = CostReport(name, words, by, kept, tuple(skipped), missing, left_out, budgets)
     for day, why in made.split.unsplit if made.split is not None else ():
         on_remark(f"{day}: real less planned stands under other, as it cannot be split: {why}")
     stem = f"{words.replace(' to ', '_').replace(' ', '-')}{'-only-planned' if planned else ''}-by-{by}"
@@ -80,8 +81,8 @@ def report_on(
 
 def require_asked(by: str, also: Sequence[str]) -> None:
     """InputError for a way to report, or a format, that there is not."""
-    if by not in WAYS:
-        raise InputError(f"cannot report by {by!r}; choose {', '.join(WAYS)}")
+    if by not in KEYS:
+        raise InputError(f"cannot report by {by!r}; choose {', '.join(KEYS)}")
     require_formats(tuple(also), FORMATS)
 
 

@@ -24,10 +24,9 @@ from planner.runs.asked import open_scenario, parse_day
 from planner.runs.one_day import require_order
 from planner.runs.simulate import Conduct, Measurement, ReplayRun, RoundEngine, simulate, simulate_offline
 from planner.scenario.schema import Scenario
-from planner.store.batsim_files import write_batsim_jobs
 from planner.store.folder import filled
 from planner.store.one_file import write_rows, write_text
-from planner.store.swf_files import write_replay_swf
+from planner.store.swf_batsim import write_batsim_jobs, write_replay_swf
 
 
 @dataclass(frozen=True)

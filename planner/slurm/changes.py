@@ -64,29 +64,13 @@ class ChangeOutcome:
 
 
 def propose(
-    wanted: Mapping[str, int],
-    queue: Queue,
-    rules: ChangeRules,
-    ours: Ours,
-    now_unix: int,
-    holds: Mapping[str, Hold] | None = None,
+    wanted: Mapping[str, int], queue: Queue, rules: ChangeRules, ours: Ours, now_unix: int, holds: Mapping[str, Hold]
 ) -> Proposal:
     """The changes that hold every job until it is wanted, and release every other one that we held.
 
-    Parameters
-    ----------
-    wanted
-        Until when each job is held [unix s]; an array's own id stands for all its tasks that wait.
-    queue
-        The queue as it is now.
-    rules
-        Whose begin times may be changed.
-    ours
-        What was set earlier, which tells the user's own begin time from ours, and what was promised.
-    now_unix
-        The present [unix s].
-    holds
-        What is noted of a hold: its promise, and what it saves.
+    ``wanted`` says until when each job is held [unix s]; an array's own id stands for all its tasks that wait.
+    ``ours``, what was set earlier, tells the user's own begin time from ours, and what was promised. ``holds`` are what
+    is noted of a hold: its promise, and what it saves.
     """
     changes: list[Change] = []
     refusals: list[Refusal] = []
@@ -94,7 +78,7 @@ def propose(
     kept: set[str] = set()
     for job_id, until_unix in sorted(wanted.items(), key=lambda each: counting_key(each[0])):
         jobs, reason = _targets(job_id, wanted, queue)
-        hold = (holds or {}).get(job_id)
+        hold = holds.get(job_id)
         for job in jobs:
             # An array is changed as a whole, so that one of its tasks refuses for all.
             reason = reason or _why_not(job, until_unix, rules, ours, now_unix, hold)

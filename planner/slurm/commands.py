@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from planner.errors import SlurmError
+from planner.inputs.slurm.json_document import DocumentAnswer
 
 FIXED = {
     "LC_ALL": "C",
@@ -39,14 +40,9 @@ class CommandAnswer:
 class Slurm:
     """How a site's Slurm is reached.
 
-    Parameters
-    ----------
-    folder
-        Where its commands stand; None looks along PATH.
-    conf
-        Its slurm.conf; None leaves that to SLURM_CONF or to the place that Slurm was built for.
-    timeout_s
-        How long one command may take [s]; every line that it is given to read makes that longer.
+    ``folder`` is where its commands stand; None looks along PATH. ``conf`` is its slurm.conf; None leaves that to
+    SLURM_CONF or to the place that Slurm was built for. One command may take ``timeout_s``; every line that it is given
+    to read makes that longer.
     """
 
     folder: Path | None = None
@@ -68,16 +64,16 @@ class Slurm:
         """The output of a command; SlurmError when it fails."""
         answer = self.run(name, *arguments)
         if answer.status:
-            raise _failed(name, answer)
+            raise failed(name, answer)
         return answer.output.decode("utf-8", "replace")
 
-    def ask_json(self, name: str, *arguments: str) -> tuple[str, bytes]:
-        """A command that writes JSON, in the dialect that is known best where this version has a choice; its output."""
+    def ask_json(self, name: str, *arguments: str) -> DocumentAnswer:
+        """The JSON that a command writes, in the dialect that is known best where this version has a choice."""
         for option in (f"--json={DIALECT}", "--json"):
             answer = self.run(name, *arguments, option)
             if not answer.status:
-                return " ".join((name, *arguments, option)), answer.output
-        raise _failed(name, answer)
+                return DocumentAnswer(" ".join((name, *arguments, option)), answer.output)
+        raise failed(name, answer)
 
     def run(self, name: str, *arguments: str, stdin: str = "") -> CommandAnswer:
         """A command's answer, whatever its status; SlurmError when it is missing or takes too long."""
@@ -111,10 +107,7 @@ class Slurm:
         return {**kept, **named, **FIXED}
 
 
-def _failed(name: str, answer: CommandAnswer) -> SlurmError:
-    return SlurmError(f"{name} failed with status {answer.status}: {first_line(answer.errors)}")
-
-
-def first_line(text: str) -> str:
-    """The first line of what a command said about a failure; errors make it printable."""
-    return next((line.strip() for line in text.splitlines() if line.strip()), "it gives no reason")
+def failed(name: str, answer: CommandAnswer) -> SlurmError:
+    """The error of a command that failed, with the first line of what it said; errors make that printable."""
+    why = next((line.strip() for line in answer.errors.splitlines() if line.strip()), "it gives no reason")
+    return SlurmError(f"{name} failed with status {answer.status}: {why}")

@@ -101,7 +101,7 @@ class Ours:
     def promise(self, job: str, submit_unix: int) -> Promise | None:
         """What was promised to a job, or to the array of a task; None: it was never held."""
         given = [found for name in _names(job) if (found := self.promises.get((name, submit_unix))) is not None]
-        return _tighter(given)
+        return _tighter(given) if given else None
 
     def held_until(self, job: str, submit_unix: int) -> int | None:
         """Until when a job, or the array of a task, was last held; None: it is not."""
@@ -120,56 +120,34 @@ def _names(job: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys((job, job.partition("_")[0])))
 
 
-def _tighter(promises: Iterable[Promise]) -> Promise | None:
+def _tighter(given: Collection[Promise]) -> Promise:
     """The earliest moments of several promises: one that was given is never put off."""
-    given = list(promises)
-    if not given:
-        return None
     return Promise(min(each.reference_unix for each in given), min(each.latest_unix for each in given))
 
 
 def write_changes(path: Path, changes: Iterable[Change], at_unix: int) -> None:
     """Write down what is about to be sent; it is on the disk when this returns."""
-    _append(
-        path,
-        [
-            {
-                "kind": UNDO if change.is_release else SET,
-                "at": at_unix,
-                "job": change.job,
-                "submit": change.submit_unix,
-                "old": change.old_unix,
-                "new": change.new_unix,
-                **_noted(change.hold),
-            }
-            for change in changes
-        ],
-    )
-
-
-def _noted(hold: Hold | None) -> dict[str, Any]:
-    if hold is None:
-        return {}
-    return {"reference": hold.reference_unix, "latest": hold.latest_unix, "saved": round(hold.saved_eur, 6)}
+    lines = []
+    for change in changes:
+        line = _line(UNDO if change.is_release else SET, change, at_unix)
+        line |= {"old": change.old_unix, "new": change.new_unix}
+        if (hold := change.hold) is not None:
+            line |= {"reference": hold.reference_unix, "latest": hold.latest_unix, "saved": round(hold.saved_eur, 6)}
+        lines.append(line)
+    _append(path, lines)
 
 
 def write_results(path: Path, results: Iterable[tuple[Change, bool, str]], at_unix: int) -> None:
     """Write down which changes Slurm has taken, and a note on each that it has not."""
-    _append(
-        path,
-        [
-            {
-                "kind": UNDONE if change.is_release else RESULT,
-                "at": at_unix,
-                "job": change.job,
-                "submit": change.submit_unix,
-                "new": change.new_unix,
-                "taken": taken,
-                "note": note,
-            }
-            for change, taken, note in results
-        ],
-    )
+    lines = []
+    for change, taken, note in results:
+        line = _line(UNDONE if change.is_release else RESULT, change, at_unix)
+        lines.append(line | {"new": change.new_unix, "taken": taken, "note": note})
+    _append(path, lines)
+
+
+def _line(kind: str, change: Change, at_unix: int) -> dict[str, Any]:
+    return {"kind": kind, "at": at_unix, "job": change.job, "submit": change.submit_unix}
 
 
 def read_ours(path: Path) -> Ours:
@@ -181,7 +159,15 @@ def read_ours(path: Path) -> Ours:
     promises: dict[Key, Promise] = {}
     since: dict[Key, int] = {}
     for line in _lines(path):
-        _follow(entries, promises, since, line)
+        key = line["job"], line["submit"]
+        if line["kind"] == SET:
+            entries[key] = _with_sent(entries, key, line["old"], line["new"])
+            if "latest" in line:
+                since.setdefault(key, line["at"])
+                given = Promise(line["reference"], line["latest"])
+                promises[key] = _tighter([given, promises.get(key, given)])
+        elif line["kind"] == UNDONE and line["taken"]:
+            entries.pop(key, None)
     return Ours(entries, promises, since)
 
 
@@ -202,28 +188,10 @@ def _require_line(line: dict[str, Any]) -> None:
         raise ValueError(line)
 
 
-def _follow(
-    entries: dict[Key, Entry], promises: dict[Key, Promise], since: dict[Key, int], line: dict[str, Any]
-) -> None:
-    kind = line["kind"]
-    key = str(line["job"]), int(line["submit"])
-    if kind == SET:
-        old = line["old"]
-        entries[key] = _with_sent(entries, key, None if old is None else int(old), int(line["new"]))
-        if "latest" in line:
-            since.setdefault(key, int(line["at"]))
-            given = Promise(int(line["reference"]), int(line["latest"]))
-            found = _tighter(each for each in (promises.get(key), given) if each is not None)
-            assert found is not None
-            promises[key] = found
-    elif kind == UNDONE and line["taken"]:
-        entries.pop(key, None)
-
-
 def _with_sent(entries: Mapping[Key, Entry], key: Key, old_unix: int | None, new_unix: int) -> Entry:
     """The entry of a job once one more begin time was sent."""
     job, submit_unix = key
-    for name in (job, job.partition("_")[0]):
+    for name in _names(job):
         before = entries.get((name, submit_unix))
         if before is not None and old_unix in before.sent:
             return Entry(before.old_unix, (*(each for each in before.sent if each != new_unix), new_unix))
@@ -254,9 +222,9 @@ def saved_since(path: Path, since_unix: int, now_unix: int) -> float:
     """What holds that ended from a moment on were expected to save [money]; those taken back saved nothing."""
     found: dict[Key, tuple[int, float]] = {}
     for line in _lines(path):
-        key = str(line["job"]), int(line["submit"])
+        key = line["job"], line["submit"]
         if line["kind"] == SET and "saved" in line:
-            found[key] = int(line["new"]), float(line["saved"])
+            found[key] = line["new"], line["saved"]
         elif (line["kind"] == UNDONE and line["taken"]) or (line["kind"] == RESULT and not line["taken"]):
             found.pop(key, None)
     return sum(saved for until, saved in found.values() if since_unix <= until <= now_unix)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from planner.errors import InputError, SlurmError
 from planner.inputs.slurm.job import SlurmJob
-from planner.inputs.slurm.json_document import DocumentAnswer
 from planner.inputs.slurm.queue import Queue
 from planner.inputs.slurm.sacct_json import read_accounting
 from planner.slurm.commands import Slurm
@@ -21,21 +20,8 @@ class Expected:
 
     job: str
     begin_unix: int
-    submit_unix: int | None = None
-    """The job's submit time where known, which tells it from another job with the same id."""
-
-
-@dataclass(frozen=True)
-class Difference:
-    """A job that is not as it should be, and how."""
-
-    job: str
-    text: str
-
-
-def from_wanted(wanted: Mapping[str, int]) -> list[Expected]:
-    """What is expected when every wanted start was set."""
-    return [Expected(job, begin) for job, begin in wanted.items()]
+    submit_unix: int
+    """The job's submit time, which tells it from another job with the same id."""
 
 
 def from_journal(ours: Ours) -> list[Expected]:
@@ -58,30 +44,30 @@ def queue_with_gone(slurm: Slurm, expected: Iterable[Expected], now_unix: int) -
         return queue
     try:
         found = slurm.ask_json("sacct", "--allusers", "--starttime=now-30days", f"--jobs={','.join(gone)}")
-        return Queue((*queue.records, *read_accounting(DocumentAnswer(*found)).jobs))
+        return Queue((*queue.records, *read_accounting(found).jobs))
     except (SlurmError, InputError):
         return queue
 
 
-def differences(expected: Iterable[Expected], queue: Queue, now_unix: int) -> list[Difference]:
-    """Every job that is not as expected, in the order given.
+def differences(expected: Iterable[Expected], queue: Queue, now_unix: int) -> list[tuple[str, str]]:
+    """Every job that is not as expected, and how, in the order given.
 
     A begin time is a lower bound: a job that still waits after it is as expected, and so is one that has ended after
     it, or that was cancelled before it started.
     """
     expected = list(expected)
     by_itself = {each.job for each in expected}
-    found: list[Difference] = []
+    found: list[tuple[str, str]] = []
     for each in expected:
         records = [job for job in queue.array(each.job) if job.record == each.job or job.record not in by_itself]
         if not records:
             one = queue.find(each.job)
             records = [] if one is None else [one]
-        same = [job for job in records if each.submit_unix in (None, job.submit_unix)]
+        same = [job for job in records if each.submit_unix == job.submit_unix]
         if not same and each.begin_unix > now_unix:
             text = "is another job, submitted later" if records else "is no longer in the queue"
-            found.append(Difference(each.job, f"{text}; was to begin at {when(each.begin_unix)}"))
-        found += [Difference(job.record, text) for job in same if (text := _difference(each, job, now_unix))]
+            found.append((each.job, f"{text}; was to begin at {when(each.begin_unix)}"))
+        found += [(job.record, text) for job in same if (text := _difference(each, job, now_unix))]
     return found
 
 

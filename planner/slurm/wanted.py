@@ -12,27 +12,16 @@ from planner.slurm.allowed_holds import ChangeRules, rules_of
 from planner.slurm.journal import require_folder
 from planner.store.provenance import changed
 from planner.store.read_json import read_run, read_summary
-from planner.store.read_tables import moment, read_rows, read_table
-from planner.store.write_tables import COLUMNS
+from planner.store.read_tables import read_rows, unix
 from planner.units import utc_text
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """What a plan wants of Slurm.
+    """What a plan wants of Slurm: the jobs that it holds for cheaper hours, and whose begin times may be set.
 
-    Attributes
-    ----------
-    holds
-        The jobs that it holds for cheaper hours.
-    starts
-        When it expects each job that waits to start [Unix seconds]; after the day, where it does not say.
-    rules
-        Whose begin times may be set.
-    until_unix
-        When the day of the plan is over.
-    zone, tell
-        The zone of the site, and where held jobs say so.
+    ``starts`` are when it expects each job that waits to start [Unix seconds]; after the day, where it does not say.
+    At ``until_unix`` the day of the plan is over. ``zone`` is the site's, ``tell`` where held jobs say so.
     """
 
     holds: Mapping[str, Hold]
@@ -49,12 +38,13 @@ def read_wanted(folder: Path) -> Wanted:
     run, summary = read_run(folder), read_summary(folder)
     for path, what in changed(folder, run):
         raise InputError(f"{path}: {what}; plan the day again")
-    tables = {name: read_table(folder / f"{name}.csv", COLUMNS[name]) for name in ("schedule", "deferred")}
-    scheduled = read_rows(folder, tables, "schedule", lambda row: (row, _unix(row, "start_time")))
-    deferred = read_rows(folder, tables, "deferred", lambda row: (row, _unix(row, "planned_start")))
     until_unix = summary.horizon.end_unix
-    starts = {row["job_id"]: start for row, start in scheduled if row["state"] == "planned" and start is not None}
-    starts |= {row["job_id"]: start or until_unix for row, start in deferred if row["kind"] == "deferred"}
+    scheduled = read_rows(folder, "schedule", lambda row: (row, unix(row, "start_time")))
+    deferred = read_rows(
+        folder, "deferred", lambda row: (row, unix(row, "planned_start") if row["planned_start"] else until_unix)
+    )
+    starts = {row["job_id"]: start for row, start in scheduled if row["state"] == "planned"}
+    starts |= {row["job_id"]: start for row, start in deferred if row["kind"] == "deferred"}
     holds = {each.job_id: each for each in summary.holds} if summary.moment is not None else {}
     tell = run["scenario"].get("slurm", {}).get("tell", "nobody")
     return Wanted(holds, starts, rules_of(run["scenario"]), until_unix, summary.zone, tell)
@@ -66,7 +56,3 @@ def require_not_over(wanted: Wanted, folder: Path, now_unix: int) -> None:
         raise InputError(
             f"{folder}: its day was over at {utc_text(wanted.until_unix)}; plan again from now with plan now"
         )
-
-
-def _unix(row: Mapping[str, str], name: str) -> int | None:
-    return int(moment(row, name).timestamp()) if row[name] else None

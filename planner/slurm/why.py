@@ -12,8 +12,7 @@ from planner.domain.result import Hold
 from planner.errors import InputError
 from planner.slurm.journal import Ours, journal_of, read_ours
 from planner.store.read_json import read_run, read_summary
-from planner.store.read_tables import read_rows, read_table
-from planner.store.write_tables import COLUMNS
+from planner.store.read_tables import read_rows, unix
 
 MOST_TASKS = 5
 """Tasks of an array that are told one by one."""
@@ -47,9 +46,8 @@ def _of_array(folder: Path, run: Mapping[str, Any], summary: DaySummary, job: st
     def is_meant(name: str) -> bool:
         return name == job or name.partition("_")[0] == job
 
-    tables = {name: read_table(folder / f"{name}.csv", COLUMNS[name]) for name in ("schedule", "deferred")}
-    for name in tables:
-        for row in read_rows(folder, tables, name, dict):
+    for name in ("schedule", "deferred"):
+        for row in read_rows(folder, name, dict):
             if is_meant(row["job_id"]):
                 yield _in_words(row, holds.get(row["job_id"]), ours, run, summary)
     for each in (run.get("snapshot") or {}).get("left_alone", ()):
@@ -62,7 +60,7 @@ def _in_words(
 ) -> str:
     job, state = row["job_id"], row.get("state", "")
     if hold is not None:
-        until_unix = ours.held_until(job, int(dt.datetime.fromisoformat(row["submit_time"]).timestamp()))
+        until_unix = ours.held_until(job, unix(row, "submit_time"))
         until, latest = _local(summary, until_unix or hold.until_unix), _local(summary, hold.latest_unix)
         saved = f"that saves {hold.saved_eur:,.2f} {summary.currency} of energy"
         is_held = "is held" if until_unix is not None else "is not held yet, but worth holding"

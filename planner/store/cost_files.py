@@ -12,7 +12,7 @@ from typing import Any
 
 from planner.parquet import arrow
 from planner.store.budgets import AccountBudget, budget_rows
-from planner.store.costs import QUANTITIES, SITE, By, CostDay, CostLine, Sums, cost_lines, jobs_of, summed
+from planner.store.costs import QUANTITIES, SITE, CostDay, CostLine, Sums, cost_lines, jobs_of, mean_hours, summed
 from planner.store.folder import PATIENCE_S, held, put, remove, renewed
 from planner.store.planned_to_real import (
     PlannedAgainstReal,
@@ -36,14 +36,22 @@ class CostReport:
 
     scenario: str
     asked: str
-    by: By
-    currency: str
+    by: str
     days: tuple[CostDay, ...]
-    lines: tuple[CostLine, ...]
     skipped: tuple[tuple[Path, str], ...]
     missing: int
-    left_out: int = 0
-    budgets: tuple[AccountBudget, ...] = ()
+    left_out: int
+    budgets: tuple[AccountBudget, ...]
+
+    @property
+    def currency(self) -> str:
+        """The currency of all its days."""
+        return self.days[0].currency
+
+    @cached_property
+    def lines(self) -> list[CostLine]:
+        """The sums of each account, user, job or what else it is by, the largest revenue first."""
+        return cost_lines(jobs_of(self.days), self.by)
 
     @cached_property
     def split(self) -> Split | None:
@@ -73,34 +81,12 @@ class CostReport:
     @property
     def mean_wait_h(self) -> float | None:
         """Mean time from when they could first start to start of all jobs that start in these days [h]."""
-        waits = [wait for line in self.lines for wait in line.waits_s]
-        return sum(waits) / len(waits) / 3600 if waits else None
+        return mean_hours([wait for line in self.lines for wait in line.waits_s])
 
     @property
     def site(self) -> Sums:
         """Sums of what no job carries."""
         return summed([day.site for day in self.days])
-
-
-def make_report(
-    scenario: str,
-    asked: str,
-    by: By,
-    days: list[CostDay],
-    skipped: list[tuple[Path, str]],
-    missing: int,
-    *,
-    booked: bool,
-    budgets: tuple[AccountBudget, ...] = (),
-) -> CostReport:
-    """Put a report together from days that were read, all in one currency: of the booked ones, or of the others."""
-    kept = [day for day in days if day.is_booked == booked]
-    lines = tuple(cost_lines(jobs_of(kept), by))
-    left_out = len(days) - len(kept)
-    currency = kept[0].currency
-    return CostReport(
-        scenario, asked, by, currency, tuple(kept), lines, tuple(skipped), missing, left_out, budgets=budgets
-    )
 
 
 def report_rows(report: CostReport) -> list[dict[str, Any]]:

@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from pathlib import Path
-from typing import Literal, get_args
 
 from planner.domain.cluster import Cluster
 from planner.domain.day_summary import DayTotals
@@ -35,10 +34,7 @@ from planner.store.read_tables import (
     waits_of,
     whole,
 )
-from planner.store.write_tables import COLUMNS, STATES, Table
-
-By = Literal["account", "user", "account-user", "class", "partition", "qos", "job"]
-WAYS: tuple[str, ...] = get_args(By)
+from planner.store.write_tables import STATES, Table
 
 SITE = "site"
 """The line of what no job carries."""
@@ -145,7 +141,12 @@ class CostLine:
     @property
     def mean_wait_h(self) -> float | None:
         """Mean time from when they could first start to start of the jobs that start in these days [h]."""
-        return sum(self.waits_s) / len(self.waits_s) / 3600 if self.waits_s else None
+        return mean_hours(self.waits_s)
+
+
+def mean_hours(waits_s: Sequence[float]) -> float | None:
+    """The mean of waits [h]; None where there are none."""
+    return sum(waits_s) / len(waits_s) / 3600 if waits_s else None
 
 
 def read_days(
@@ -199,9 +200,9 @@ def read_cost_day(folder: Path, day: dt.date, scenario: str, came: Came) -> tupl
     if (summary.day, summary.scenario) != (day, scenario):
         problem = f"it is {summary.day} of {one_line(summary.scenario, 40)}; the folder is another day's"
         raise FileFormatError(folder / "summary.json", problem, remedy="move it where it belongs")
-    tables = {"schedule": read_table(folder / "schedule.csv", COLUMNS["schedule"])}
+    schedule = read_table(folder, "schedule")
     cluster, horizon = cluster_of(run), summary.horizon
-    jobs = tuple(read_rows(folder, tables, "schedule", lambda row: _job_day(row, day, horizon.length_s, cluster)))
+    jobs = tuple(read_rows(folder, "schedule", lambda row: _job_day(row, day, horizon.length_s, cluster), schedule))
     totals = _totals(summary.totals) | {"gpu_hours": sum((job.sums["gpu_hours"] for job in jobs), Decimal(0))}
     site = {name: totals[name] - sum((job.sums[name] for job in jobs), Decimal(0)) for name in QUANTITIES}
     site_cost = exact(summary.site_cost_eur)
@@ -210,12 +211,12 @@ def read_cost_day(folder: Path, day: dt.date, scenario: str, came: Came) -> tupl
         raise FileFormatError(*wrong, remedy=REMEDY)
     if abs(site["profit_eur"] + site_cost) > _CENT or abs(site["revenue_eur"]) > _CENT:
         raise FileFormatError(folder, "its jobs do not sum to its totals", remedy=REMEDY)
-    waits = waits_of(tables["schedule"], horizon, came).tolist()
+    waits = waits_of(schedule, horizon, came).tolist()
     jobs = tuple(
         replace(job, wait_s=None if job.wait_s is None else wait) for job, wait in zip(jobs, waits, strict=True)
     )
     is_booked = summary.booked is not None
-    return CostDay(day, horizon, summary.currency, jobs, totals, site, folder, is_booked), tables["schedule"]
+    return CostDay(day, horizon, summary.currency, jobs, totals, site, folder, is_booked), schedule
 
 
 def _job_day(row: dict[str, str], day: dt.date, length_s: int, cluster: Cluster) -> JobDay:
@@ -282,7 +283,7 @@ KEYS: dict[str, Callable[[JobDay], str]] = {
 """What jobs of a line have in common, by what a report is by."""
 
 
-def cost_lines(jobs: Iterable[JobDay], by: By) -> list[CostLine]:
+def cost_lines(jobs: Iterable[JobDay], by: str) -> list[CostLine]:
     """One line for all that have the same account, user, both, node class, partition or QOS, or for each job.
 
     The largest revenue is first.

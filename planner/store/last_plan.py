@@ -25,8 +25,7 @@ from planner.printable import one_line
 from planner.scenario.schema import Scenario
 from planner.store.plan_versions import VERSIONS, plans_of
 from planner.store.read_json import cluster_of, is_booked, known_until_of, made, outages_of, read_run, strength_of
-from planner.store.read_tables import choice, job_of, moment, read_rows, read_table, scheduled_of, whole
-from planner.store.write_tables import COLUMNS
+from planner.store.read_tables import choice, job_of, moment, read_rows, scheduled_of, whole
 from planner.text_files import digest
 
 CARRIED_FILES = ("schedule.csv", "deferred.csv")
@@ -46,22 +45,11 @@ class Unstarted:
 class LastPlan:
     """What was planned, or has happened, on a day.
 
-    Attributes
-    ----------
-    schedule
-        A start, nodes and an end for every job that runs that day; ``cancelled`` are those that were ended by somebody.
-    unstarted
-        The other jobs that it knows.
-    outages
-        Nodes that cannot be used, as it knew them.
-    known_until_unix
-        From when on jobs may be new.
-    began, left
-        What the site carries over besides jobs when the day begins and ends; None where early versions wrote it.
-    strength
-        How strongly it was best to hold; None: it does not say.
-    mark
-        By what the next day names it in its run.json: its date, and the SHA-256 of the files that are carried on.
+    ``schedule`` has a start, nodes and an end for every job that runs that day, ``unstarted`` the other jobs that it
+    knows, ``outages`` the nodes that cannot be used, as it knew them. From ``known_until_unix`` on jobs may be new.
+    ``began`` and ``left`` are what the site carries over besides jobs when the day begins and ends; None where early
+    versions wrote it. ``strength`` is how strongly it was best to hold; None: it does not say. By its ``mark`` the next
+    day names it in its run.json: its date, and the SHA-256 of the files that are carried on.
     """
 
     horizon: Horizon
@@ -87,7 +75,10 @@ class LastPlan:
     @property
     def deferred(self) -> tuple[Job, ...]:
         """The jobs that wait for a later day."""
-        return tuple(each.job for each in self.unstarted if each.kind == "deferred")
+        return self._of_kind("deferred")
+
+    def _of_kind(self, kind: DeferralKind) -> tuple[Job, ...]:
+        return tuple(each.job for each in self.unstarted if each.kind == kind)
 
     @property
     def leaves_work(self) -> bool:
@@ -101,7 +92,7 @@ class LastPlan:
 
     def _refused(self, pending: Iterable[Job]) -> tuple[Job, ...]:
         waited_for = {needed.job_id for job in pending for needed in job.after}
-        return tuple(each.job for each in self.unstarted if each.kind == "rejected" and each.job.id in waited_for)
+        return tuple(job for job in self._of_kind("rejected") if job.id in waited_for)
 
     def times_deferred(self, day: Horizon) -> dict[str, int]:
         """On how many days before a day each job was deferred."""
@@ -128,12 +119,12 @@ class LastPlan:
             elif each.end_unix > day.start_unix:
                 started.append(each)
         pending += self.deferred
-        told = [each.job for each in self.unstarted if each.kind == "rejected"] if same_day else self._refused(pending)
+        told = self._of_kind("rejected") if same_day else self._refused(pending)
         return Situation(
             moment_unix,
             pending=tuple(sorted([*pending, *told], key=lambda job: job.submission_key)),
             started=tuple(started),
-            withdrawn=tuple(each.job for each in self.unstarted if same_day and each.kind == "withdrawn"),
+            withdrawn=self._of_kind("withdrawn") if same_day else (),
             outages=tuple(each for each in self.outages if each.end_unix is None or each.end_unix > moment_unix),
             times_deferred=self.times_deferred(day),
             site=self.began if same_day else self.left,
@@ -218,17 +209,14 @@ def read_last_plan(folder: Path, scenario: Scenario, horizon: Horizon) -> LastPl
     try:
         run = read_run(folder)
         mark = _mark(folder, run, horizon)
-        _require_same_site(run, scenario)
+        _require_same_site(folder, run, scenario)
         return _read(folder, run, horizon, mark)
     except FileFormatError as error:
         raise InputError(f"{error}; {again}") from error
-    except _OtherGroundError as error:
-        raise InputError(f"{folder}: {error}; {again}") from error
 
 
 def _read(folder: Path, run: Mapping[str, Any], horizon: Horizon, mark: Mapping[str, str]) -> LastPlan:
     cluster, known = cluster_of(run), known_until_of(run)
-    tables = {name: read_table(folder / f"{name}.csv", COLUMNS[name]) for name in ("schedule", "deferred")}
 
     def started(row: dict[str, str]) -> StartedJob:
         job, state, placed, end_s = scheduled_of(row, cluster)
@@ -247,8 +235,8 @@ def _read(folder: Path, run: Mapping[str, Any], horizon: Horizon, mark: Mapping[
     rates: Rates | None = made(Rates, run["rates"]) if "rates" in run else None
     return LastPlan(
         horizon,
-        tuple(read_rows(folder, tables, "schedule", started)),
-        tuple(read_rows(folder, tables, "deferred", unstarted)),
+        tuple(read_rows(folder, "schedule", started)),
+        tuple(read_rows(folder, "deferred", unstarted)),
         outages_of(run),
         known if known is not None else horizon.end_unix if sees_day else horizon.start_unix,
         None if rates is None else SiteState.before(horizon.day, rates),
@@ -263,27 +251,26 @@ def mark_of(folder: Path, horizon: Horizon) -> Mapping[str, str]:
     return {"day": horizon.day.isoformat()} | {name: digest(folder / name) for name in CARRIED_FILES}
 
 
-class _OtherGroundError(Exception):
-    """A result that the next day must not be planned on."""
-
-
 def _mark(folder: Path, run: Mapping[str, Any], horizon: Horizon) -> Mapping[str, str]:
     """The day's mark, when the files are the ones that its run wrote, and the day before it is still the same."""
     outputs = run.get("outputs")
     if outputs is None:
-        raise _OtherGroundError("an earlier version of the planner wrote it, which kept no account of its files")
+        raise FileFormatError(folder, "an earlier version of the planner wrote it, which kept no account of its files")
     for name in CARRIED_FILES:
         path = folder / name
         if not path.is_file():
             raise FileFormatError(path, "it is missing")
         if digest(path) != outputs.get(name):
             raise FileFormatError(path, "it is damaged: not what the run wrote")
-    earlier = folder.parent / horizon.day_before().day.isoformat()
-    if run.get("continues") and all((earlier / name).is_file() for name in CARRIED_FILES):
-        before = horizon.day_before()
-        if run["continues"] not in _marks_of(earlier, before):
-            raise _OtherGroundError(f"it continues from a result of {before.day} that was planned again since")
+    before = horizon.day_before()
+    earlier = folder.parent / before.day.isoformat()
+    if run.get("continues") and _is_whole(earlier) and run["continues"] not in _marks_of(earlier, before):
+        raise FileFormatError(folder, f"it continues from a result of {before.day} that was planned again since")
     return mark_of(folder, horizon)
+
+
+def _is_whole(folder: Path) -> bool:
+    return all((folder / name).is_file() for name in CARRIED_FILES)
 
 
 def _marks_of(folder: Path, horizon: Horizon) -> list[Mapping[str, str]]:
@@ -291,11 +278,11 @@ def _marks_of(folder: Path, horizon: Horizon) -> list[Mapping[str, str]]:
     versions = folder / VERSIONS
     places = [folder]
     if is_booked(folder) and versions.is_dir():
-        places += [each for each in versions.iterdir() if all((each / name).is_file() for name in CARRIED_FILES)]
+        places += [each for each in versions.iterdir() if _is_whole(each)]
     return [mark_of(each, horizon) for each in places]
 
 
-def _require_same_site(run: Mapping[str, Any], scenario: Scenario) -> None:
+def _require_same_site(folder: Path, run: Mapping[str, Any], scenario: Scenario) -> None:
     """The machine, the zone and what a day knows must be the same, or nothing could be carried on."""
     then, now = run["scenario"], scenario.as_dict()
     facts = {
@@ -305,9 +292,10 @@ def _require_same_site(run: Mapping[str, Any], scenario: Scenario) -> None:
     }
     for what, (was, wanted) in facts.items():
         if was != wanted:
-            raise _OtherGroundError(f"it was planned with another {what}, {one_line(was, 40)} and not {wanted}")
+            problem = f"it was planned with another {what}, {one_line(was, 40)} and not {wanted}"
+            raise FileFormatError(folder, problem)
     if then["cluster"] != now["cluster"]:
-        raise _OtherGroundError("it was planned for another cluster")
+        raise FileFormatError(folder, "it was planned for another cluster")
 
 
 def plan_before_books(folder: Path, scenario: Scenario, day: Horizon) -> LastPlan | None:

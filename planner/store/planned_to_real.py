@@ -9,8 +9,9 @@ them, and changes of the site's own rates, nodes or cooling. So the parts are th
 from __future__ import annotations
 
 import datetime as dt
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
 
@@ -22,7 +23,7 @@ from planner.domain.plan import Plan
 from planner.domain.problem import Problem, Running
 from planner.domain.segment import Segment, split_segments
 from planner.errors import InputError
-from planner.store.costs import KEYS, SITE, By, CostDay, CostLine, Sums, cost_lines, exact, jobs_of, summed
+from planner.store.costs import KEYS, SITE, CostDay, CostLine, Sums, cost_lines, exact, jobs_of, summed
 from planner.store.read_day import WrittenDay, read_day
 
 CAUSES = {
@@ -41,7 +42,8 @@ MONEY = ("revenue_eur", "cost_eur", "profit_eur")
 
 _Line = tuple[str, str]
 """Whether it is the site's own, and the account, user or job."""
-_Step = dict[_Line, Sums]
+_Step = Mapping[tuple[_Line, str], Decimal]
+"""What each line comes to, by quantity."""
 
 
 @dataclass(frozen=True)
@@ -87,63 +89,65 @@ class Split:
         return SplitLine("all", "all", quantity, sum((line.planned for line in own), Decimal(0)), parts)
 
 
-def split(days: Iterable[CostDay], by: By) -> Split | None:
+def split(days: Iterable[CostDay], by: str) -> Split | None:
     """The differences of the days that are booked and were planned, by cause; None where there is no such day."""
     planned: _Step = {}
     parts: dict[str, _Step] = {name: {} for name in CAUSES}
-    unsplit, found = [], False
-    for day in days:
-        if day.planned is None:
-            continue
-        found = True
-        was, now = _written(day.planned, by), _written(day, by)
-        _add(planned, was)
-        left = _less(now, was)
+    both = [(day.planned, day) for day in days if day.planned is not None]
+    unsplit = []
+    for plan, day in both:
+        was, now = _written(plan, by), _written(day, by)
+        planned, left = _plus(planned, was), _less(now, was)
         try:
-            steps = _steps(day, by)
+            steps = _steps(plan, day, by)
         except InputError as error:
             unsplit.append((day.day, str(error)))
             steps = []
         for name, before, after in zip(CAUSES, steps, steps[1:], strict=False):
             changed = _less(after, before)
-            _add(parts[name], changed)
-            left = _less(left, changed)
-        _add(parts["other"], left)
-    if not found:
+            parts[name], left = _plus(parts[name], changed), _less(left, changed)
+        parts["other"] = _plus(parts["other"], left)
+    if not both:
         return None
-    keys = {key for step in (planned, *parts.values()) for key in step}
-    nothing = dict.fromkeys(MONEY, Decimal(0))
+    keys = {line for step in (planned, *parts.values()) for line, _ in step}
+    nothing = Decimal(0)
 
     def order(line: _Line) -> tuple[Any, ...]:
-        return line[0] == SITE, -planned.get(line, nothing)["revenue_eur"], line[1]
+        return line[0] == SITE, -planned.get((line, "revenue_eur"), nothing), line[1]
 
     lines = [
         SplitLine(
-            key[0],
-            key[1],
+            *line,
             quantity,
-            planned.get(key, nothing)[quantity],
-            {name: step.get(key, nothing)[quantity] for name, step in parts.items()},
+            planned.get((line, quantity), nothing),
+            {name: step.get((line, quantity), nothing) for name, step in parts.items()},
         )
-        for key in sorted(keys, key=order)
+        for line in sorted(keys, key=order)
         for quantity in MONEY
     ]
     return Split(tuple(lines), tuple(unsplit))
 
 
-def _written(day: CostDay, by: By) -> _Step:
+def _plus(one: _Step, other: _Step) -> _Step:
+    return {key: one.get(key, Decimal(0)) + other.get(key, Decimal(0)) for key in {**one, **other}}
+
+
+def _less(one: _Step, other: _Step) -> _Step:
+    return {key: one.get(key, Decimal(0)) - other.get(key, Decimal(0)) for key in {**one, **other}}
+
+
+def _written(day: CostDay, by: str) -> _Step:
     """What the files of a day say."""
-    step: _Step = {}
-    for job in day.jobs:
-        _add(step, {(by, KEYS[by](job)): {name: job.sums[name] for name in MONEY}})
-    _add(step, {(SITE, ""): {name: day.site[name] for name in MONEY}})
+    step: defaultdict[tuple[_Line, str], Decimal] = defaultdict(Decimal)
+    for line, sums in [*(((by, KEYS[by](job)), job.sums) for job in day.jobs), ((SITE, ""), day.site)]:
+        for name in MONEY:
+            step[line, name] += sums[name]
     return step
 
 
-def _steps(day: CostDay, by: By) -> list[_Step]:
+def _steps(plan: CostDay, day: CostDay, by: str) -> list[_Step]:
     """The day as planned, and after each of the changes but the last, settled under the plan's own rates."""
-    assert day.planned is not None
-    was, now = read_day(day.planned.folder), read_day(day.folder)
+    was, now = read_day(plan.folder), read_day(day.folder)
     if was.problem.cluster != now.problem.cluster:
         raise InputError("its nodes are others than those that it was planned on")
     planned, real = _work(was), _work(now)
@@ -152,7 +156,7 @@ def _steps(day: CostDay, by: By) -> list[_Step]:
     as_strong = {job: replace(as_long[job], job=each.job) for job, each in real.items()}
     old, new = was.problem.segments, now.problem.segments
     priced = _with_prices(old, new)
-    keys_then, keys_now = ({job.job: KEYS[by](job) for job in each.jobs} for each in (day.planned, day))
+    keys_then, keys_now = ({job.job: KEYS[by](job) for job in each.jobs} for each in (plan, day))
 
     def settled(work: Mapping[str, _Ran], segments: tuple[Segment, ...], keys: Mapping[str, str]) -> _Step:
         return _settled(was.problem, work.values(), segments, lambda job: (by, keys[job]))
@@ -215,14 +219,14 @@ def _settled(
     revenue, profit = lines.revenue_eur.tolist(), lines.profit_eur.tolist()
     if not np.isfinite([*revenue, *profit, totals.profit_eur]).all():
         raise InputError("a step between plan and books cannot be settled")
-    step: _Step = {}
+    step: defaultdict[tuple[_Line, str], Decimal] = defaultdict(Decimal)
+    left = [exact(each) for each in (totals.revenue_eur, totals.energy_cost_eur, totals.profit_eur)]
     for job, earned, kept in zip(lines.job_ids, revenue, profit, strict=True):
         cost = exact(earned - kept)
-        _add(step, {line_of(job): {"revenue_eur": exact(earned), "cost_eur": cost, "profit_eur": exact(earned) - cost}})
-    of_jobs = {name: sum((sums[name] for sums in step.values()), Decimal(0)) for name in MONEY}
-    all_of_it = {"revenue_eur": totals.revenue_eur, "cost_eur": totals.energy_cost_eur, "profit_eur": totals.profit_eur}
-    _add(step, {(SITE, ""): {name: exact(all_of_it[name]) - of_jobs[name] for name in MONEY}})
-    return step
+        for at, value in enumerate((exact(earned), cost, exact(earned) - cost)):
+            step[line_of(job), MONEY[at]] += value
+            left[at] -= value
+    return step | {((SITE, ""), name): value for name, value in zip(MONEY, left, strict=True)}
 
 
 def _with_prices(old: tuple[Segment, ...], new: tuple[Segment, ...]) -> tuple[Segment, ...]:
@@ -233,19 +237,6 @@ def _with_prices(old: tuple[Segment, ...], new: tuple[Segment, ...]) -> tuple[Se
         replace(one, temperature_c=other.temperature_c, solar_w=other.solar_w)
         for one, other in zip(prices, weather, strict=True)
     )
-
-
-def _add(step: _Step, more: _Step) -> None:
-    for key, sums in more.items():
-        held = step.setdefault(key, dict.fromkeys(MONEY, Decimal(0)))
-        for name in MONEY:
-            held[name] += sums[name]
-
-
-def _less(step: _Step, other: _Step) -> _Step:
-    found = {key: dict(sums) for key, sums in step.items()}
-    _add(found, {key: {name: -sums[name] for name in MONEY} for key, sums in other.items()})
-    return found
 
 
 def _cents(value: Decimal) -> Decimal:
@@ -277,7 +268,7 @@ class PlannedAgainstReal:
     """Lines over the days that are booked and were planned, the site's own last, and the sum of all of them."""
 
     days: int
-    lines: tuple[PlannedLine, ...] = field(default_factory=tuple)
+    lines: tuple[PlannedLine, ...]
 
     def has(self, name: str) -> bool:
         """Whether anything of a quantity was planned or is real."""
@@ -297,7 +288,7 @@ class PlannedAgainstReal:
         )
 
 
-def planned_against_real(days: Iterable[CostDay], by: By) -> PlannedAgainstReal | None:
+def planned_against_real(days: Iterable[CostDay], by: str) -> PlannedAgainstReal | None:
     """The comparison over the days that have both; None where no day has."""
     both = [(day.planned, day) for day in days if day.planned is not None]
     if not both:
@@ -310,33 +301,24 @@ def planned_against_real(days: Iterable[CostDay], by: By) -> PlannedAgainstReal 
     return PlannedAgainstReal(len(both), (*lines, site))
 
 
-def _line(by: By, key: str, planned: CostLine | None, real: CostLine | None) -> PlannedLine:
+def _line(by: str, key: str, planned: CostLine | None, real: CostLine | None) -> PlannedLine:
     was, now = planned or CostLine(key), real or CostLine(key)
     return PlannedLine(by, key, was.sums, now.sums, len(was.job_ids), len(now.job_ids))
 
 
-def planned_rows(found: PlannedAgainstReal, by: By) -> list[dict[str, Any]]:
+def planned_rows(found: PlannedAgainstReal, by: str) -> list[dict[str, Any]]:
     """The lines as rows of a table; every column is the sum of the days' totals, planned and real."""
     name = key_column(by)
-    return [
-        {"kind": line.kind, name: line.key, "planned_jobs": line.planned_jobs, "real_jobs": line.real_jobs}
-        | {
-            f"{side}_{each}": value
-            for each in COMPARED
-            for side, value in (
-                ("planned", line.planned[each]),
-                ("real", line.real[each]),
-                ("difference", line.difference(each)),
-            )
-        }
-        for line in found.lines
-    ]
+    rows = []
+    for line in found.lines:
+        row: dict[str, Any] = {"kind": line.kind, name: line.key}
+        row |= {"planned_jobs": line.planned_jobs, "real_jobs": line.real_jobs}
+        for each in COMPARED:
+            row |= {f"planned_{each}": line.planned[each], f"real_{each}": line.real[each]}
+            row[f"difference_{each}"] = line.difference(each)
+        rows.append(row)
+    return rows
 
 
-def planned_name(stem: str) -> str:
-    """The name of the files with planned against real, without their endings."""
-    return f"{stem}-planned"
-
-
-def key_column(by: By) -> str:
+def key_column(by: str) -> str:
     return {"job": "job_id", "account-user": "account_user"}.get(by, by)

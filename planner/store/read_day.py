@@ -69,13 +69,13 @@ def read_day(folder: Path) -> WrittenDay:
     # What is booked has ended when it did: there is nothing to carry out.
     actual = scenario["rules"].get("execute") == "actual" and summary.booked is None
     table = _table(folder, run)
-    tables = {name: read_table(folder / f"{name}.csv", columns) for name, columns in COLUMNS.items()}
-    segments = tuple(read_rows(folder, tables, "segments", _segment))
-    scheduled = read_rows(folder, tables, "schedule", lambda row: scheduled_of(row, cluster))
-    deferred = read_rows(folder, tables, "deferred", lambda row: deferred_of(row, cluster))
+    tables = {name: read_table(folder, name) for name in COLUMNS}
+    segments = tuple(read_rows(folder, "segments", _segment, tables["segments"]))
+    scheduled = read_rows(folder, "schedule", lambda row: scheduled_of(row, cluster), tables["schedule"])
+    deferred = read_rows(folder, "deferred", lambda row: deferred_of(row, cluster), tables["deferred"])
     planned = [(job, placement) for job, state, placement, _ in scheduled if state == "planned"]
-    waiting = [each[0] for each in deferred if each is not None]
-    kind = tables["deferred"].columns.index("kind")
+    waiting = [job for job in deferred if job is not None]
+    kinds = zip(tables["deferred"].column("job_id"), tables["deferred"].column("kind"), strict=True)
     moment = moment_of(run)
     now_s = 0 if moment is None else summary.horizon.to_s(moment)
 
@@ -101,7 +101,7 @@ def read_day(folder: Path) -> WrittenDay:
             now_s=now_s,
             outages=node_outages(outages_of(run), summary.horizon),
             outside=_outside(run),
-            never=frozenset(row[0] for row in tables["deferred"].rows if row[kind] == REJECTED),
+            never=frozenset(job_id for job_id, kind in kinds if kind == REJECTED),
         )
         plan = Plan.of(problem, {job.id: placement for job, placement in planned})
         happened = executed(problem) if actual else problem

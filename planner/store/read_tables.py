@@ -27,7 +27,7 @@ from planner.inputs.jobs.unit_groups import parse_unit_groups
 from planner.limits import Bounds
 from planner.printable import one_line
 from planner.store.read_json import QUOTED, REMEDY, shown, text_of
-from planner.store.write_tables import CONTRACT_COLUMNS, JOB_COLUMNS, RULES, SEGMENT_COLUMNS, STATES, Table, with_rules
+from planner.store.write_tables import COLUMNS, OPTIONAL, STATES, Table
 
 T = TypeVar("T")
 
@@ -40,12 +40,9 @@ LONGEST_CELL = 256 * 1024 * 1024
 """Characters of a cell: the nodes of one job on a large machine are long."""
 
 
-def read_table(path: Path, columns: tuple[str, ...]) -> Table:
-    """A CSV as it stands, once its columns are the ones that a run writes and no row is cut short.
-
-    Besides ``columns`` a table of jobs may have those of `RULES`, a schedule `JOB_COLUMNS`, and one of segments
-    `CONTRACT_COLUMNS`.
-    """
+def read_table(folder: Path, name: str) -> Table:
+    """A table of a day as it stands, once its columns are the ones that a run writes and no row is cut short."""
+    path = folder / f"{name}.csv"
     text = text_of(path)
     if not text.endswith("\n"):
         raise FileFormatError(path, "it is cut short", remedy=REMEDY)
@@ -54,8 +51,7 @@ def read_table(path: Path, columns: tuple[str, ...]) -> Table:
         with _long_cells():
             reader = csv.reader(io.StringIO(text, newline=""), strict=True)
             header = tuple(next(reader, []))
-            more = CONTRACT_COLUMNS if columns == SEGMENT_COLUMNS else (*RULES, *JOB_COLUMNS)
-            columns = with_rules(columns, [name for name in more if name in header])
+            columns = tuple(each for each in COLUMNS[name] if each not in OPTIONAL[name] or each in header)
             if header != columns:
                 odd = ", ".join(sorted(set(header) ^ set(columns))) or "their order"
                 problem = f"other columns than expected: {one_line(odd, QUOTED)}"
@@ -79,12 +75,13 @@ def _long_cells() -> Iterator[None]:
         csv.field_size_limit(before)
 
 
-def read_rows(folder: Path, tables: dict[str, Table], name: str, parse: Callable[[dict[str, str]], T]) -> list[T]:
-    """The rows of a table, each through ``parse``; errors name the row."""
+def read_rows(folder: Path, name: str, parse: Callable[[dict[str, str]], T], table: Table | None = None) -> list[T]:
+    """The rows of a table, each through ``parse``; errors name the row. ``table``: as it was read before."""
+    table = read_table(folder, name) if table is None else table
     parsed = []
-    for row in tables[name].rows:
+    for row in table.rows:
         try:
-            parsed.append(parse(dict(zip(tables[name].columns, row, strict=True))))
+            parsed.append(parse(dict(zip(table.columns, row, strict=True))))
         except ValueError as error:
             problem = f"cannot read the row of {one_line(row[0], 40)} ({one_line(str(error), QUOTED)})"
             raise FileFormatError(folder / f"{name}.csv", problem, remedy=REMEDY) from error
@@ -110,13 +107,14 @@ def scheduled_of(row: dict[str, str], cluster: Cluster) -> tuple[Job, str, Place
     return job, state, Placement(job.id, start_s, nodes), end_s
 
 
-def deferred_of(row: dict[str, str], cluster: Cluster) -> tuple[Job, int] | None:
-    """The job of a row and how often it was deferred; None for one that waits for nothing: rejected or withdrawn."""
+def deferred_of(row: dict[str, str], cluster: Cluster) -> Job | None:
+    """The job of a row; None for one that waits for nothing: rejected or withdrawn."""
     if choice(row, "kind", *get_args(DeferralKind)) != "deferred":
         return None
     if row["planned_start"]:
         moment(row, "planned_start")
-    return job_of(row, cluster), whole(row, "times_deferred")
+    whole(row, "times_deferred")
+    return job_of(row, cluster)
 
 
 def job_of(row: dict[str, str], cluster: Cluster) -> Job:
@@ -125,7 +123,7 @@ def job_of(row: dict[str, str], cluster: Cluster) -> Job:
     resources = _NAMES.findall(asked) if row.get("kind") == REJECTED else cluster.resources
     return Job(
         id=row["job_id"],
-        submit_unix=int(moment(row, "submit_time").timestamp()),
+        submit_unix=unix(row, "submit_time"),
         requested_s=whole(row, "requested_s", limits.REQUESTED_S),
         units=parse_unit_groups(asked, resources),
         power_w=number(row, "power_w", limits.JOB_W),
@@ -133,14 +131,14 @@ def job_of(row: dict[str, str], cluster: Cluster) -> Job:
         user=row["user"],
         name=row["name"],
         runtime_s=whole(row, "runtime_s", limits.RUNTIME_S) if row["runtime_s"] else None,
-        deadline_unix=int(moment(row, "deadline").timestamp()) if row["deadline"] else None,
+        deadline_unix=unix(row, "deadline") if row["deadline"] else None,
         revenue_weight=number(row, "revenue_weight", limits.REVENUE_WEIGHT),
         estimate_s=whole(row, "estimate_s", limits.REQUESTED_S) if row["estimate_s"] else None,
         promise=_promise(row),
         classes=tuple(row["node_class"].split(",")) if row.get("node_class") else (),
         exclusive=bool(row.get("exclusive")) and choice(row, "exclusive", "yes") == "yes",
-        begin_unix=int(moment(row, "begin_time").timestamp()) if row.get("begin_time") else None,
-        easy_unix=int(moment(row, "easy_start").timestamp()) if row.get("easy_start") else None,
+        begin_unix=unix(row, "begin_time") if row.get("begin_time") else None,
+        easy_unix=unix(row, "easy_start") if row.get("easy_start") else None,
         priority=number(row, "priority", limits.PRIORITY) if row.get("priority") else 1.0,
         after=parse_dependencies(row.get("dependency", "")),
         qos=row.get("qos", ""),
@@ -151,7 +149,7 @@ def job_of(row: dict[str, str], cluster: Cluster) -> Job:
 def _promise(row: dict[str, str]) -> Promise | None:
     if not row["reference_start"] and not row["latest_start"]:
         return None
-    reference, latest = (int(moment(row, name).timestamp()) for name in ("reference_start", "latest_start"))
+    reference, latest = unix(row, "reference_start"), unix(row, "latest_start")
     if latest < reference:
         raise ValueError("latest_start is before reference_start")
     return Promise(reference, latest)
@@ -207,6 +205,11 @@ def moment(row: Row, name: str) -> dt.datetime:
     return found
 
 
+def unix(row: Row, name: str) -> int:
+    """The same [Unix seconds]."""
+    return int(moment(row, name).timestamp())
+
+
 def choice(row: Row, name: str, *known: str) -> str:
     """One of a few words."""
     if row[name] not in known:
@@ -231,7 +234,7 @@ def waits_of(schedule: Table, horizon: Horizon, came: Came) -> Ints:
 
 def start_unix(schedule: Table, horizon: Horizon) -> Ints:
     """When each job of a schedule.csv starts [Unix seconds]. ValueError where a cell cannot be read."""
-    return np.array([horizon.start_unix + int(text) for text in _cells(schedule, "start_s")], dtype=np.int64)
+    return np.array([horizon.start_unix + int(text) for text in schedule.column("start_s")], dtype=np.int64)
 
 
 def ready_unix(table: Table, horizon: Horizon, came: Came) -> Ints:
@@ -241,12 +244,12 @@ def ready_unix(table: Table, horizon: Horizon, came: Came) -> Ints:
     come first: not at all where a job of the same deferred.csv must. A job that no day knows had come first by the
     midnight of this one. ValueError where a cell cannot be read.
     """
-    never = Came({} if "start_s" in table.columns else dict.fromkeys(_cells(table, "job_id"), (NOT_YET, NOT_YET)))
-    ready = [_unix(text) for text in _cells(table, "submit_time")]
-    for row, begin in enumerate(_cells(table, "begin_time")):
+    never = Came({} if "start_s" in table.columns else dict.fromkeys(table.column("job_id"), (NOT_YET, NOT_YET)))
+    ready = [unix_of(text) for text in table.column("submit_time")]
+    for row, begin in enumerate(table.column("begin_time")):
         if begin:
-            ready[row] = max(ready[row], _unix(begin))
-    for row, needed in enumerate(_cells(table, "dependency")):
+            ready[row] = max(ready[row], unix_of(begin))
+    for row, needed in enumerate(table.column("dependency")):
         if needed:
             ready[row] = max(ready[row], _come_first(needed, never | came, horizon.start_unix))
     return np.array(ready, dtype=np.int64)
@@ -254,7 +257,7 @@ def ready_unix(table: Table, horizon: Horizon, came: Came) -> Ints:
 
 def take_in(came: Came, schedule: Table, horizon: Horizon) -> None:
     """Add the jobs of a day to those of earlier ones."""
-    cells = zip(*(_cells(schedule, name) for name in ("job_id", "start_s", "end_s")), strict=True)
+    cells = zip(*(schedule.column(name) for name in ("job_id", "start_s", "end_s")), strict=True)
     origin = horizon.start_unix
     came.update({job: (origin + int(start), origin + int(end)) for job, start, end in cells})
 
@@ -267,13 +270,6 @@ def _come_first(text: str, known: Mapping[str, tuple[int, int]], gone_unix: int)
     )
 
 
-def _cells(schedule: Table, name: str) -> list[str]:
-    """The cells of a column; none where the table has no such column."""
-    if name not in schedule.columns:
-        return []
-    at = schedule.columns.index(name)
-    return [row[at] for row in schedule.rows]
-
-
-def _unix(text: str) -> int:
+def unix_of(text: str) -> int:
+    """A written time [Unix seconds]."""
     return int(dt.datetime.fromisoformat(text).timestamp())

@@ -14,7 +14,7 @@ from typing import Any
 
 from planner.store.budgets import AccountBudget, budget_rows
 from planner.store.cost_files import CostReport, csv_bytes
-from planner.store.costs import By, CostLine, Sums, cost_lines, jobs_of, summed
+from planner.store.costs import CostLine, Sums, cost_lines, jobs_of, summed
 from planner.store.workbook import workbook
 
 BILLED = {
@@ -28,10 +28,6 @@ BILLED = {
 """Quantities of a statement, by their names in reports."""
 
 
-WAYS: tuple[By, ...] = ("user", "job")
-"""What a statement has lines for."""
-
-
 @dataclass(frozen=True)
 class Statement:
     """What one account was billed: a line for each user and for each job."""
@@ -42,17 +38,12 @@ class Statement:
     jobs: tuple[CostLine, ...]
     budget: AccountBudget | None
 
-    @property
-    def totals(self) -> Sums:
-        """All jobs together."""
-        return summed([line.sums for line in self.jobs])
-
     def rows(self) -> list[dict[str, Any]]:
         """The jobs as rows of a table, with the whole account last."""
         about = {"account": self.account, "status": self.report.status}
         rows = [{"kind": "job", **about, **_about(line), **_amounts(line.sums)} for line in self.jobs]
         blank = dict.fromkeys(_about(CostLine("")), "")
-        return [*rows, {"kind": "account", **about, **blank, **_amounts(self.totals)}]
+        return [*rows, {"kind": "account", **about, **blank, **_amounts(summed([line.sums for line in self.jobs]))}]
 
     def user_rows(self) -> list[dict[str, Any]]:
         """The users as rows of a table."""
@@ -89,7 +80,7 @@ def statements(report: CostReport) -> list[Statement]:
     found = []
     for line in cost_lines(jobs, "account"):
         own = [job for job in jobs if job.account == line.key]
-        users, of_jobs = (tuple(cost_lines(own, by)) for by in WAYS)
+        users, of_jobs = (tuple(cost_lines(own, by)) for by in ("user", "job"))
         found.append(Statement(line.key, report, users, of_jobs, budgets.get(line.key)))
     return found
 

@@ -81,7 +81,8 @@ def figures(problem: Problem, plan: Plan, ledger: Ledger, *, rejected: int, with
     """What follows from the plan alone. The problem is the day as it was carried out."""
     planned, has_run = int(plan.is_placed.sum()), len(problem.running)
     carried_in = sum(work.start_s < 0 or problem.now_s == 0 for work in problem.running)
-    running = _running_on(problem, plan)
+    ends_s = np.append(problem.running_end_s, (plan.start_s + problem.columns.duration_s)[plan.is_placed])
+    running = int((ends_s > problem.horizon.length_s).sum())
     return DayFigures(
         totals=DayTotals.of(ledger.totals),
         peak_kw=rounded(ledger.peak_kw),
@@ -99,7 +100,7 @@ def figures(problem: Problem, plan: Plan, ledger: Ledger, *, rejected: int, with
             withdrawn=withdrawn,
         ),
         segments=len(problem.segments),
-        last_end_s=_last_end_s(problem, plan),
+        last_end_s=int(ends_s.max(initial=0)),
     )
 
 
@@ -113,18 +114,6 @@ def _utilisation(problem: Problem, ledger: Ledger) -> float:
         for name, start_s, end_s in zip(lines.job_ids, lines.start_s.tolist(), lines.end_s.tolist(), strict=True)
     )
     return used / (problem.cluster.total("cores") * problem.horizon.length_s)
-
-
-def _last_end_s(problem: Problem, plan: Plan) -> int:
-    """When the last job that runs today ends [s]; 0 when none runs."""
-    ends = (plan.start_s + problem.columns.duration_s)[plan.is_placed]
-    return max(problem.running_end_s.tolist() + ends.tolist(), default=0)
-
-
-def _running_on(problem: Problem, plan: Plan) -> int:
-    """Jobs that run on into the next day."""
-    ends = (plan.start_s + problem.columns.duration_s)[plan.is_placed]
-    return int((problem.running_end_s > problem.horizon.length_s).sum() + (ends > problem.horizon.length_s).sum())
 
 
 def _missed_deadlines(problem: Problem, plan: Plan) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime as dt
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
@@ -16,6 +15,7 @@ from planner.places import full_path
 from planner.printable import one_line
 from planner.store.provenance import changed
 from planner.store.read_day import WrittenDay
+from planner.store.read_tables import unix_of
 from planner.store.summary import figures
 from planner.store.write_tables import Table, deferred_table, kind_of, schedule_table, segment_table
 from planner.text_files import digest
@@ -31,7 +31,7 @@ def disagreements(written: WrittenDay) -> list[str]:
     plan: the SHA-256 of every file in run.json, and the seal on that, show whether anybody changed them.
     """
     problem, plan, tables, ledger = written.problem, written.plan, written.tables, written.ledger
-    kinds = [row[tables["deferred"].columns.index("kind")] for row in tables["deferred"].rows]
+    kinds = tables["deferred"].column("kind")
     expected = {
         "schedule": schedule_table(problem, plan, ledger, written.happened),
         "deferred": _deferred(written),
@@ -52,14 +52,7 @@ def disagreements(written: WrittenDay) -> list[str]:
 
 def _promises(written: WrittenDay) -> Iterator[str]:
     """Where the summary says other things about promises than starts and promises in the tables give."""
-    table, problem = written.tables["deferred"], written.problem
-    name = table.columns.index("planned_start")
-    later = {
-        row[0]: problem.horizon.to_s(int(dt.datetime.fromisoformat(row[name]).timestamp()))
-        for row in table.rows
-        if row[name]
-    }
-    stated, given = written.summary.promises, promises_of(problem, written.plan, later)
+    stated, given = written.summary.promises, promises_of(written.problem, written.plan, _later_starts(written))
     if stated is None or given is None:
         if stated is not given:
             yield "promises are in the summary or in the tables, not in both"
@@ -91,23 +84,26 @@ def _digest(path: str) -> str | None:
         return None
 
 
+def _later_starts(written: WrittenDay) -> dict[str, int]:
+    """When jobs are to start that do not start on the day [s], where it is known."""
+    table = written.tables["deferred"]
+    planned = zip(table.column("job_id"), table.column("planned_start"), strict=True)
+    return {job_id: written.problem.horizon.to_s(unix_of(text)) for job_id, text in planned if text}
+
+
 def _deferred(written: WrittenDay) -> Table:
     """The deferred jobs as they would be written, with the reasons and rejected rows of the file."""
     table = written.tables["deferred"]
-    named = ("kind", "reason", "times_deferred", "planned_start")
-    kind, reason, times, start = (table.columns.index(name) for name in named)
-    jobs, horizon = {job.id: job for job in written.problem.jobs}, written.problem.horizon
-
-    def start_s(text: str) -> int | None:
-        return horizon.to_s(int(dt.datetime.fromisoformat(text).timestamp())) if text else None
-
+    jobs, later = {job.id: job for job in written.problem.jobs}, _later_starts(written)
+    cells = (table.column(name) for name in ("job_id", "kind", "reason", "times_deferred"))
     ours = [
-        (jobs[row[0]], Deferral(row[0], "deferred", row[reason], int(row[times]), start_s(row[start])))
-        for row in table.rows
-        if row[kind] == "deferred"
+        (jobs[job_id], Deferral(job_id, "deferred", reason, int(times), later.get(job_id)))
+        for job_id, kind, reason, times in zip(*cells, strict=True)
+        if kind == "deferred"
     ]
-    again = deferred_table(horizon, ours).like(table)
-    return Table(table.columns, again.rows + tuple(row for row in table.rows if row[kind] != "deferred"))
+    again = deferred_table(written.problem.horizon, ours).like(table)
+    others = zip(table.rows, table.column("kind"), strict=True)
+    return Table(table.columns, again.rows + tuple(row for row, kind in others if kind != "deferred"))
 
 
 def _between(stated: Table, given: Table) -> Iterator[str]:

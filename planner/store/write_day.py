@@ -22,7 +22,7 @@ from planner.store.folder import replaced
 from planner.store.plan_versions import keep_versions, plans_of
 from planner.store.provenance import outputs_of, sealed
 from planner.store.summary import summarise
-from planner.store.swf_files import write_day_swf
+from planner.store.swf_batsim import write_day_swf
 from planner.store.write_tables import Kind, Table, deferred_table, encoded, kind_of, schedule_table, segment_table
 from planner.units import rounded
 
@@ -147,8 +147,8 @@ def write_parquet(table: Table, path: Path) -> None:
         "flag": pa.bool_(),
     }
     arrays = {
-        name: pa.array([_value(kind_of(name), row[index]) for row in table.rows], type=types[kind_of(name)])
-        for index, name in enumerate(table.columns)
+        name: pa.array([_value(kind_of(name), text) for text in table.column(name)], type=types[kind_of(name)])
+        for name in table.columns
     }
     pa.parquet.write_table(pa.table(arrays), path)
 
@@ -165,8 +165,8 @@ def columns_of(table: Table) -> dict[str, Any]:
         "flag": "boolean",
     }
     return {
-        name: pd.Series([_value(kind_of(name), row[index]) for row in table.rows], dtype=types[kind_of(name)])
-        for index, name in enumerate(table.columns)
+        name: pd.Series([_value(kind_of(name), text) for text in table.column(name)], dtype=types[kind_of(name)])
+        for name in table.columns
     }
 
 

@@ -12,6 +12,7 @@ from typing import Literal, get_args
 
 import numpy as np
 
+from planner.domain.columns import Floats
 from planner.domain.horizon import Horizon
 from planner.domain.job import Job, format_dependencies
 from planner.domain.ledger import Ledger
@@ -37,6 +38,20 @@ class Table:
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
 
+    @classmethod
+    def of(cls, name: str, rows: Sequence[tuple[str, ...]]) -> Table:
+        """A table of a day from rows with all of its columns; the optional ones that are empty go."""
+        columns, optional = COLUMNS[name], OPTIONAL[name]
+        kept = [at for at, each in enumerate(columns) if each not in optional or any(row[at] for row in rows)]
+        return cls(tuple(columns[at] for at in kept), tuple(tuple(row[at] for at in kept) for row in rows))
+
+    def column(self, name: str) -> list[str]:
+        """The cells of a column; none where there is no such column."""
+        if name not in self.columns:
+            return []
+        at = self.columns.index(name)
+        return [row[at] for row in self.rows]
+
     def write_csv(self, path: Path) -> None:
         """Write the table as CSV."""
         path.write_bytes(encoded(csv_text([self.columns, *self.rows])))
@@ -49,43 +64,46 @@ class Table:
         return Table(other.columns, tuple(tuple("" if at is None else row[at] for at in places) for row in self.rows))
 
 
-REQUEST_COLUMNS = (
-    "job_id",
-    "account",
-    "user",
-    "name",
-    "submit_time",
-    "requested_s",
-    "units",
-    "unit_groups",
-    "power_w",
-    "deadline",
-    "revenue_weight",
-    "runtime_s",
-    "estimate_s",
-    "reference_start",
-    "latest_start",
-)
+def _time(horizon: Horizon, unix: int | None) -> str:
+    return "" if unix is None else local_time(horizon, horizon.to_s(unix))
+
+
+Cell = Callable[[Job, Horizon], str]
+
+REQUEST: dict[str, Cell] = {
+    "job_id": lambda job, horizon: job.id,
+    "account": lambda job, horizon: job.account,
+    "user": lambda job, horizon: job.user,
+    "name": lambda job, horizon: job.name,
+    "submit_time": lambda job, horizon: _time(horizon, job.submit_unix),
+    "requested_s": lambda job, horizon: str(job.requested_s),
+    "units": lambda job, horizon: str(job.unit_count),
+    "unit_groups": lambda job, horizon: format_unit_groups(job.units),
+    "power_w": lambda job, horizon: exact(job.power_w),
+    "deadline": lambda job, horizon: _time(horizon, job.deadline_unix),
+    "revenue_weight": lambda job, horizon: exact(job.revenue_weight),
+    "runtime_s": lambda job, horizon: "" if job.runtime_s is None else str(job.runtime_s),
+    "estimate_s": lambda job, horizon: "" if job.estimate_s is None else str(job.estimate_s),
+    "reference_start": lambda job, horizon: "" if job.promise is None else _time(horizon, job.promise.reference_unix),
+    "latest_start": lambda job, horizon: "" if job.promise is None else _time(horizon, job.promise.latest_unix),
+}
 """What a job asked, and what it was promised: enough to read it back, with `RULES`."""
 
-RULES: dict[str, Callable[[Job, Horizon], str]] = {
+RULES: dict[str, Cell] = {
     "node_class": lambda job, horizon: ",".join(job.classes),
     "exclusive": lambda job, horizon: "yes" if job.exclusive else "",
     "priority": lambda job, horizon: "" if job.priority == 1 else exact(job.priority),
-    "begin_time": lambda job, horizon: (
-        "" if job.begin_unix is None else local_time(horizon, horizon.to_s(job.begin_unix))
-    ),
-    "easy_start": lambda job, horizon: (
-        "" if job.easy_unix is None else local_time(horizon, horizon.to_s(job.easy_unix))
-    ),
+    "begin_time": lambda job, horizon: _time(horizon, job.begin_unix),
+    "easy_start": lambda job, horizon: _time(horizon, job.easy_unix),
     "dependency": lambda job, horizon: format_dependencies(job.after),
     "qos": lambda job, horizon: job.qos,
     "partition": lambda job, horizon: job.partition,
 }
-"""Columns after these that a table has only if one of its jobs has such a rule, and the cell of each job."""
+"""Rules that only some sites have, each with its cell."""
 
 SCHEDULE_COLUMNS = (
-    *REQUEST_COLUMNS,
+    *REQUEST,
+    *RULES,
     "state",
     "start_time",
     "end_time",
@@ -105,11 +123,9 @@ SCHEDULE_COLUMNS = (
     "demand_cost_eur",
     "profit_eur",
     "deadline_met",
+    "carbon_kg",
 )
-_LEDGER_COLUMNS = SCHEDULE_COLUMNS[SCHEDULE_COLUMNS.index("core_hours") : -1]
-JOB_COLUMNS = ("carbon_kg",)
-"""Columns after these that a schedule has only if the day has such a thing: one that is not zero for all jobs."""
-DEFERRED_COLUMNS = (*REQUEST_COLUMNS, "times_deferred", "planned_start", "kind", "reason")
+_OF_LEDGER = SCHEDULE_COLUMNS[SCHEDULE_COLUMNS.index("core_hours") : SCHEDULE_COLUMNS.index("deadline_met")]
 SEGMENT_COLUMNS = (
     "start_time",
     "end_time",
@@ -133,10 +149,6 @@ SEGMENT_COLUMNS = (
     "cooling_cost_eur",
     "carbon_cost_eur",
     "profit_eur",
-)
-_FIRST_FIGURE = SEGMENT_COLUMNS.index("core_hours")
-
-CONTRACT_COLUMNS = (
     "fee_eur_per_kwh",
     "feed_in_eur_per_kwh",
     "asleep_h",
@@ -149,10 +161,18 @@ CONTRACT_COLUMNS = (
     "feed_in_eur",
     "battery_eur",
 )
-"""Columns after these that segments have only where the site has such a thing: one that is not zero all day."""
+_OF_SITE = SEGMENT_COLUMNS[SEGMENT_COLUMNS.index("fee_eur_per_kwh") :]
+_OF_SEGMENTS = ("temperature_c", "price_eur_per_kwh", "solar_w", "carbon_g_per_kwh", *_OF_SITE[:2])
+"""What a segment says itself, written to the last bit."""
 
-COLUMNS = {"schedule": SCHEDULE_COLUMNS, "deferred": DEFERRED_COLUMNS, "segments": SEGMENT_COLUMNS}
+COLUMNS = {
+    "schedule": SCHEDULE_COLUMNS,
+    "deferred": (*REQUEST, *RULES, "times_deferred", "planned_start", "kind", "reason"),
+    "segments": SEGMENT_COLUMNS,
+}
 """Columns of each table, by the name of its file."""
+OPTIONAL = {"schedule": (*RULES, "carbon_kg"), "deferred": tuple(RULES), "segments": _OF_SITE}
+"""Those that it has only where there is such a thing: a rule of one of its jobs, or what is not zero all day."""
 
 State = Literal["planned", "carried", "running", "done", "cancelled"]
 """What the ``state`` of a row of schedule.csv may be.
@@ -199,11 +219,9 @@ def schedule_table(problem: Problem, plan: Plan, ledger: Ledger, happened: Probl
     for placed in plan.placements(problem):
         job, ran_s = jobs[placed.job_id]
         work.append((job, "planned", placed.start_s, placed.start_s + ran_s, placed.nodes))
-    rules = _rules_of([job for job, *_ in work], problem.horizon)
-    extras = [name for name in JOB_COLUMNS if getattr(lines, name).any()]
     rows = [
         (
-            *request_row(job, problem.horizon, rules),
+            *_request(job, problem.horizon),
             state,
             local_time(problem.horizon, start_s),
             local_time(problem.horizon, end_s),
@@ -214,19 +232,18 @@ def schedule_table(problem: Problem, plan: Plan, ledger: Ledger, happened: Probl
             number(equivalents, 3),
             *map(number, figures),
             _deadline_met(problem, job, end_s),
-            *map(number, more),
+            carbon,
         )
-        for (job, state, start_s, end_s, nodes), equivalents, figures, more in zip(
+        for (job, state, start_s, end_s, nodes), equivalents, figures, carbon in zip(
             work,
             lines.core_equivalents.tolist(),
-            np.column_stack([getattr(lines, name) for name in _LEDGER_COLUMNS]).tolist(),
-            [[getattr(lines, name)[k] for name in extras] for k in range(len(work))],
+            np.column_stack([getattr(lines, name) for name in _OF_LEDGER]).tolist(),
+            _unless_zero(lines.carbon_kg),
             strict=True,
         )
     ]
-    columns = with_rules(SCHEDULE_COLUMNS, [*rules, *extras])
-    start, name = columns.index("start_s"), 0
-    return Table(columns, tuple(sorted(rows, key=lambda row: (int(row[start]), row[name]))))
+    start = SCHEDULE_COLUMNS.index("start_s")
+    return Table.of("schedule", sorted(rows, key=lambda row: (int(row[start]), row[0])))
 
 
 def state_of(work: Running, now_s: int) -> State:
@@ -240,91 +257,46 @@ def state_of(work: Running, now_s: int) -> State:
 
 def deferred_table(horizon: Horizon, deferrals: Iterable[tuple[Job, Deferral]]) -> Table:
     """Every known job that does not start today, with its reason."""
-    waiting = list(deferrals)
-    rules = _rules_of([job for job, _ in waiting], horizon)
-    rows = (
+    rows = [
         (
-            *request_row(job, horizon, rules),
+            *_request(job, horizon),
             str(why.times),
             "" if why.planned_start_s is None else local_time(horizon, why.planned_start_s),
             why.kind,
             why.reason,
         )
-        for job, why in waiting
-    )
-    return Table(with_rules(DEFERRED_COLUMNS, rules), tuple(sorted(rows, key=lambda row: (row[-2], row[0]))))
+        for job, why in deferrals
+    ]
+    return Table.of("deferred", sorted(rows, key=lambda row: (row[-2], row[0])))
 
 
 def segment_table(problem: Problem, ledger: Ledger) -> Table:
     """Every segment of the day with its energy and money."""
-    lines = ledger.segments
+    lines, horizon = ledger.segments, problem.horizon
     pue = 1 + np.divide(lines.cooling_kwh, lines.it_kwh, out=np.zeros_like(lines.it_kwh), where=lines.it_kwh > 0)
-    figures = [pue if name == "pue" else getattr(lines, name) for name in SEGMENT_COLUMNS[_FIRST_FIGURE:]]
-    rows = tuple(
-        (
-            local_time(problem.horizon, segment.start_s),
-            local_time(problem.horizon, segment.end_s),
-            str(segment.start_s),
-            str(segment.end_s),
-            exact(float(segment.temperature_c)),
-            exact(segment.price_eur_per_kwh),
-            exact(segment.solar_w),
-            exact(segment.carbon_g_per_kwh),
-            *map(number, cells),
-        )
-        for segment, cells in zip(problem.segments, np.column_stack(figures).tolist(), strict=True)
-    )
-    prices = problem.segment_columns
-    extras = {
-        name: [exact(value) for value in getattr(prices, name).tolist()]
-        if name in ("fee_eur_per_kwh", "feed_in_eur_per_kwh")
-        else [number(value) for value in getattr(lines, name).tolist()]
-        for name in CONTRACT_COLUMNS
-        if getattr(prices if hasattr(prices, name) else lines, name).any()
-    }
-    if not extras:
-        return Table(SEGMENT_COLUMNS, rows)
-    more = zip(*extras.values(), strict=True)
-    return Table((*SEGMENT_COLUMNS, *extras), tuple((*row, *cells) for row, cells in zip(rows, more, strict=True)))
+
+    def cells(name: str) -> list[str]:
+        if name in ("start_time", "end_time"):
+            return [local_time(horizon, getattr(each, f"{name[:-5]}_s")) for each in problem.segments]
+        if name in ("start_s", "end_s"):
+            return [str(getattr(each, name)) for each in problem.segments]
+        if name in _OF_SEGMENTS:
+            values = [float(getattr(each, name)) for each in problem.segments]
+            return [exact(value) if name not in _OF_SITE or any(values) else "" for value in values]
+        figures = pue if name == "pue" else getattr(lines, name)
+        return _unless_zero(figures) if name in _OF_SITE else [number(value) for value in figures.tolist()]
+
+    return Table.of("segments", list(zip(*map(cells, SEGMENT_COLUMNS), strict=True)))
 
 
-def with_rules(columns: tuple[str, ...], rules: Iterable[str]) -> tuple[str, ...]:
-    """The columns of a table in which jobs have some of `RULES` and `JOB_COLUMNS`, or segments `CONTRACT_COLUMNS`."""
-    names = list(rules)
-    if columns == SEGMENT_COLUMNS:
-        return (*columns, *(name for name in names if name in CONTRACT_COLUMNS))
-    requests, others = columns[: len(REQUEST_COLUMNS)], columns[len(REQUEST_COLUMNS) :]
-    if requests != REQUEST_COLUMNS:
-        return columns
-    last = [name for name in names if name in JOB_COLUMNS] if columns == SCHEDULE_COLUMNS else []
-    return (*requests, *(name for name in names if name in RULES), *others, *last)
+def _request(job: Job, horizon: Horizon) -> tuple[str, ...]:
+    """What a job asked, in the order of `REQUEST` and then of `RULES`."""
+    return tuple(cell(job, horizon) for cell in (*REQUEST.values(), *RULES.values()))
 
 
-def _rules_of(jobs: Sequence[Job], horizon: Horizon) -> list[str]:
-    """Those of `RULES` that some of the jobs have."""
-    return [name for name, cell in RULES.items() if any(cell(job, horizon) for job in jobs)]
-
-
-def request_row(job: Job, horizon: Horizon, rules: Iterable[str]) -> tuple[str, ...]:
-    """What a job asked, in the order of REQUEST_COLUMNS and then of some of `RULES`."""
-    return (
-        job.id,
-        job.account,
-        job.user,
-        job.name,
-        local_time(horizon, horizon.to_s(job.submit_unix)),
-        str(job.requested_s),
-        str(job.unit_count),
-        format_unit_groups(job.units),
-        exact(job.power_w),
-        "" if job.deadline_unix is None else local_time(horizon, horizon.to_s(job.deadline_unix)),
-        exact(job.revenue_weight),
-        "" if job.runtime_s is None else str(job.runtime_s),
-        "" if job.estimate_s is None else str(job.estimate_s),
-        "" if job.promise is None else local_time(horizon, horizon.to_s(job.promise.reference_unix)),
-        "" if job.promise is None else local_time(horizon, horizon.to_s(job.promise.latest_unix)),
-        *(RULES[name](job, horizon) for name in rules),
-    )
+def _unless_zero(values: Floats) -> list[str]:
+    """Numbers, or nothing where all are zero."""
+    return [number(value) if values.any() else "" for value in values.tolist()]
 
 
 def local_time(horizon: Horizon, offset_s: int) -> str:

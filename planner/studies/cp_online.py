@@ -195,7 +195,7 @@ def _metric_figure(metric: str, rows: Sequence[Row]) -> Html:
         known = row[f"{metric}_published_percent"]
         if known is not None:
             marks.append(Dot(f"{row['estimate']}, published", known, colour, "diamond"))
-    return dots(f"{METRICS[metric]} in percent of List-REG", list(found.items()), middle=100.0, most=200.0)
+    return dots(f"{METRICS[metric]} in percent of List-REG", list(found.items()), most=200.0)
 
 
 def _queue_figure(found: Sequence[Row]) -> Html:

@@ -335,7 +335,7 @@ def _policy_figure(metric: str, rows: Sequence[Row]) -> Html:
             marks.setdefault(f"{row['trace'].removesuffix('-cln')}, {row['policy']}", []).append(dot)
     beyond = any(dot.value > MOST for line in marks.values() for dot in line)
     more = f"; what is above {MOST:g} stands at the edge" if beyond else ""
-    return dots(f"{NAMES[metric]} in percent of List-REG{more}", list(marks.items()), middle=100.0, most=MOST)
+    return dots(f"{NAMES[metric]} in percent of List-REG{more}", list(marks.items()), most=MOST)
 
 
 def _distortion_figure(policy: str, rows: Sequence[Row]) -> Html:

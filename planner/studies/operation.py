@@ -326,7 +326,7 @@ def picture(rows: Sequence[Row]) -> Html:
                 f"{row['week']}, {row['max_delay_h']} h: {row['saved_percent']:.2f} % saved, mean wait"
                 f" {hours(row['wait_s'])}, EASY's {hours(row['easy_wait_s'])}",
                 colour,
-                "ring" if row["tuned_on"] else "circle",
+                ring=bool(row["tuned_on"]),
             )
             for row in sorted(group, key=lambda row: int(row["max_delay_h"]))
         ]

@@ -294,3 +294,12 @@ def test_a_bound_that_is_no_longer_wanted_ends_at_once_and_holds() -> None:
     given_up = profit_bound(problem, is_wanted=lambda: False)
     assert given_up.rounds == 0
     assert given_up.profit_eur >= profit_bound(problem).profit_eur
+
+
+def test_a_job_of_a_later_day_earns_nothing_today() -> None:
+    """A job that may not begin today does not count: without idle power and other jobs the day is worth nothing."""
+    problem = random_problem(np.random.default_rng(3), jobs=1)
+    (job,) = problem.jobs
+    later = replace(problem, running=(), jobs=(replace(job, begin_unix=DAY.end_unix),))
+    assert abs(profit_bound(later).profit_eur) < 1e-6
+    assert profit_bound(replace(later, jobs=(job,))).profit_eur > 1e-3

@@ -25,11 +25,14 @@ from planner.slurm.commands import Slurm
 from planner.slurm.journal import Change, read_ours
 from planner.slurm.send import carry_out, plan_undo
 from planner.slurm.snapshot import queue_now, take
-from planner.slurm.verify import differences, from_journal, from_wanted, queue_with_gone
+from planner.slurm.verify import differences, from_journal, queue_with_gone
+from planner.slurm.wanted import Wanted
 from tests.slurm.cluster import ACCOUNTING, SEARCH, Cluster, until, why_not
 
 HOUR = 3600
 RULES = ChangeRules(OptIn(partitions=frozenset({"batch", "open"})))
+NOTHING = Wanted({}, {}, RULES, 0)
+"""What a plan wants that holds nobody."""
 
 
 def soon() -> int:
@@ -39,7 +42,7 @@ def soon() -> int:
 
 def look(slurm: Slurm, wanted: Mapping[str, int], rules: ChangeRules, journal: Path) -> Proposal:
     """What is proposed for jobs that are wanted to be held until these moments, and no others."""
-    return propose(wanted, queue_now(slurm), rules, read_ours(journal), int(time.time()))
+    return propose(wanted, queue_now(slurm), rules, read_ours(journal), int(time.time()), {})
 
 
 def send(slurm: Slurm, wanted: Mapping[str, int], journal: Path) -> tuple[Proposal, list[ChangeOutcome]]:
@@ -50,7 +53,7 @@ def send(slurm: Slurm, wanted: Mapping[str, int], journal: Path) -> tuple[Propos
 
 def take_back(slurm: Slurm, journal: Path) -> tuple[Proposal, list[ChangeOutcome]]:
     """What is proposed to undo everything, and what becomes of it."""
-    proposal = plan_undo(queue_now(slurm), None, journal)
+    proposal = plan_undo(queue_now(slurm), NOTHING, journal)
     return proposal, carry_out(slurm, proposal, journal)
 
 
@@ -264,14 +267,14 @@ def test_a_cancelled_job_is_no_difference(cluster: Cluster, slurm: Slurm, journa
     cluster.wait_for(started, "RUNNING")
     expected, now = from_journal(read_ours(journal)), int(time.time())
     queue = queue_with_gone(slurm, expected, now)
-    assert [each.job for each in differences(expected, queue, now)] == [started]
+    assert [name for name, _ in differences(expected, queue, now)] == [started]
     if not why_not(ACCOUNTING):
         asked = ("sacct", "--noheader", f"--jobs={job}", "--format=JobID,State")
         until(lambda: f"{job} CANCELLED" in " ".join(cluster.command(*asked).split()), "sacct")
         absent = Slurm(folder=without(cluster, tmp := journal.parent / "bin", (job, started)), conf=cluster.conf)
         assert tmp.is_dir()
         queue = queue_with_gone(absent, expected, now)
-        assert [each.job for each in differences(expected, queue, now)] == [started]
+        assert [name for name, _ in differences(expected, queue, now)] == [started]
 
 
 def without(cluster: Cluster, folder: Path, jobs: tuple[str, ...]) -> Path:
@@ -351,12 +354,13 @@ def test_undo_restores_every_value_after_a_restart(cluster: Cluster, slurm: Slur
     send(slurm, wanted, journal)
     cluster.restart_controller()
     queue = queue_now(slurm)
-    assert not differences(from_wanted(wanted), queue, int(time.time()))
+    assert {each.job: each.begin_unix for each in from_journal(read_ours(journal))} == wanted
+    assert not differences(from_journal(read_ours(journal)), queue, int(time.time()))
     assert send(slurm, wanted, journal)[0].changes == ()
     assert {each.change.job: each.note for each in take_back(slurm, journal)[1]} == dict.fromkeys(wanted, "")
     assert one(slurm, own).begin_unix == own_begin
     assert all((one(slurm, each).begin_unix or 0) <= time.time() for each in (plain, dependent))
-    assert plan_undo(queue_now(slurm), None, journal) == Proposal((), (), ())
+    assert plan_undo(queue_now(slurm), NOTHING, journal) == Proposal((), (), ())
 
 
 def test_undo_leaves_what_somebody_else_has_changed(cluster: Cluster, slurm: Slurm, journal: Path) -> None:
@@ -364,7 +368,7 @@ def test_undo_leaves_what_somebody_else_has_changed(cluster: Cluster, slurm: Slu
     job, start = cluster.submit(), soon()
     send(slurm, {job: start}, journal)
     cluster.command("scontrol", "update", f"JobId={job}", f"StartTime=uts{start + 60}")
-    assert [each.job for each in differences(from_journal(read_ours(journal)), queue_now(slurm), 0)] == [job]
+    assert [name for name, _ in differences(from_journal(read_ours(journal)), queue_now(slurm), 0)] == [job]
     proposal, outcomes = take_back(slurm, journal)
     assert "not a time of ours" in reasons(proposal)[job]
     assert outcomes == []

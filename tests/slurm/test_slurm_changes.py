@@ -16,6 +16,7 @@ from tests.slurm.queued import HOUR, NOW, queue_of, waiting
 
 BATCH = ChangeRules(OptIn(partitions=frozenset({"batch"})))
 LATER = NOW + 2 * HOUR
+PAST_WAITING = ("RUNNING", "COMPLETED", "SUSPENDED", "CANCELLED")
 
 
 def proposed(
@@ -27,7 +28,7 @@ def proposed(
 ) -> Proposal:
     """What is proposed for these jobs; by default job 42 is wanted in two hours."""
     wanted = {"42": LATER} if wanted is None else wanted
-    holds = None if latest is None else {"42": Hold("42", NOW, wanted["42"], latest, 1.0, 0.1)}
+    holds = {} if latest is None else {"42": Hold("42", NOW, wanted["42"], latest, 1.0, 0.1)}
     return propose(wanted, queue_of(*jobs), rules, ours or Ours(), NOW, holds)
 
 
@@ -50,25 +51,25 @@ def test_a_job_that_is_not_eligible_yet_has_no_old_value() -> None:
     assert proposed(waiting(begin_unix=None)).changes[0].old_unix is None
 
 
-@pytest.mark.parametrize("state", ["RUNNING", "COMPLETED", "SUSPENDED", "CANCELLED"])
-def test_only_waiting_jobs_are_moved(state: str) -> None:
-    """Any other state is named in the refusal."""
-    assert refused(waiting(state=state)) == f"already started or ended ({state})"
-
-
-def test_unknown_jobs_are_refused() -> None:
-    """A job that is not in the queue has ended, or never was."""
-    assert refused(waiting("43")) == "not in the queue"
-
-
-def test_held_jobs_are_refused() -> None:
-    """Somebody wants a held job to wait for them."""
-    assert refused(waiting(held=True)) == "held"
-
-
-def test_heterogeneous_jobs_are_refused() -> None:
-    """Their parts begin together."""
-    assert "heterogeneous" in refused(waiting(het_job_id=42))
+@pytest.mark.parametrize(
+    ("job", "reason"),
+    [
+        *((waiting(state=each), f"already started or ended ({each})") for each in PAST_WAITING),
+        (waiting("43"), "not in the queue"),
+        (waiting(held=True), "held"),
+        (waiting(het_job_id=42), "a part of a heterogeneous job, whose parts must begin together"),
+        # Nobody knows how long the job takes.
+        (waiting(deadline_unix=LATER, limit_s=None), f"has a deadline ({when(LATER)}) and no time limit"),
+        # Its deadline may have been moved forward after its begin was set.
+        (
+            waiting(begin_unix=LATER, deadline_unix=LATER),
+            f"too near to its deadline: it must begin by {when(LATER - HOUR)}, or Slurm cancels it",
+        ),
+    ],
+)
+def test_a_job_that_may_not_be_held_is_refused_with_the_reason(job: SlurmJob, reason: str) -> None:
+    """Whoever has started, is gone, is held by somebody, begins with others, or would be cancelled, stays as it is."""
+    assert refused(job) == reason
 
 
 @pytest.mark.parametrize(
@@ -145,16 +146,6 @@ def test_a_hold_keeps_an_hour_or_a_tenth_of_the_limit_from_a_deadline() -> None:
         rules = ChangeRules(BATCH.opt_in, furthest_s=last - NOW)
         assert rules.may_hold(job, NOW)
         assert not rules.may_hold(job, NOW + 1)
-
-
-def test_a_deadline_without_a_limit_leaves_no_safe_begin() -> None:
-    """Nobody knows how long the job takes."""
-    assert "no time limit" in refused(waiting(deadline_unix=NOW + 100 * HOUR, limit_s=None))
-
-
-def test_a_job_that_will_miss_its_deadline_is_named_also_when_nothing_changes() -> None:
-    """Its deadline may have been moved forward after its begin was set."""
-    assert "Slurm cancels it" in refused(waiting(begin_unix=LATER, deadline_unix=LATER))
 
 
 def test_never_before_the_user_s_own_begin() -> None:

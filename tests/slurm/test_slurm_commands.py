@@ -128,8 +128,8 @@ def test_the_dialect_that_is_known_best_is_asked_for_first(tmp_path: Path) -> No
     """22.05 has no choice and refuses the option; later versions give what was asked for."""
     old = command(tmp_path / "old", "squeue", '[ "$2" = --json ] && echo plain')
     new = command(tmp_path / "new", "squeue", "echo chosen")
-    assert old.ask_json("squeue", "--all") == ("squeue --all --json", b"plain\n")
-    assert new.ask_json("squeue", "--all") == ("squeue --all --json=v0.0.42", b"chosen\n")
+    assert old.ask_json("squeue", "--all") == DocumentAnswer("squeue --all --json", b"plain\n")
+    assert new.ask_json("squeue", "--all") == DocumentAnswer("squeue --all --json=v0.0.42", b"chosen\n")
 
 
 def test_moments_beyond_the_calendar_can_be_written() -> None:

@@ -14,7 +14,7 @@ import pyarrow.parquet
 import pytest
 
 from planner.cli.main import run
-from planner.store.costs import WAYS
+from planner.store.costs import KEYS
 from tests.days import plan, rows_of, write_small_site
 from tests.made_once import made_once
 
@@ -63,7 +63,7 @@ def week(tmp_path: Path, planned_week: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 
 @pytest.mark.slow(keep=3)
-@pytest.mark.parametrize("by", WAYS)
+@pytest.mark.parametrize("by", KEYS)
 def test_a_month_sums_to_its_ledgers(month: Path, by: str, capsys: pytest.CaptureFixture[str]) -> None:
     """The lines of the month's CSV, the site's own among them, are the days' totals to the last digit."""
     plan("report", "--month", "2024-06", "--by", by, "--out", str(month))

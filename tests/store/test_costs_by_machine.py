@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from planner.cli.main import run
-from planner.store.costs import WAYS
+from planner.store.costs import KEYS
 from tests.days import plan, rows_of, small_table
 
 SITE = """\
@@ -94,7 +94,7 @@ def test_lines_by_class_partition_and_qos(costs: Path) -> None:
     assert {row["qos"]: float(row["core_hours"]) for row in rows} == {"high": 72, "": 56}
 
 
-@pytest.mark.parametrize("by", WAYS)
+@pytest.mark.parametrize("by", KEYS)
 def test_every_output_has_gpus_and_co2(costs: Path, by: str, capsys: pytest.CaptureFixture[str]) -> None:
     """CSV, Parquet, JSON, page and terminal: the lines sum to the day's CO2 and to 12 GPU-hours."""
     plan("report", "--day", DAY, "--by", by, "--also", "parquet")

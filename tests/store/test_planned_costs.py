@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 from planner.cli.main import run
-from planner.store.costs import WAYS
+from planner.store.costs import KEYS
 from planner.store.planned_to_real import CAUSES
 from tests.days import plan, rows_of, write_small_site
 
@@ -101,7 +101,7 @@ def test_lines_of_users_within_accounts_are_their_jobs(days: Path) -> None:
     assert frame["real_jobs"].tolist() == [int(row["real_jobs"]) for row in rows]
 
 
-@pytest.mark.parametrize("by", WAYS)
+@pytest.mark.parametrize("by", KEYS)
 def test_planned_against_real_is_the_days_totals(days: Path, by: str) -> None:
     """Of the two booked days: planned columns sum to the plans' totals, real ones to the books', to the last digit."""
     plan("report", "--month", "2024-06", "--by", by, "-q")

@@ -17,7 +17,7 @@ import numpy as np
 
 from planner.accounting.bound.offers import Offers, offers_of
 from planner.accounting.bound.price_search import PriceDescent, Solved, full_machine_prices, queue_prices, solve_master
-from planner.accounting.bound.site_model import SiteModel, site_model
+from planner.accounting.bound.site_model import SiteModel, SiteRows
 from planner.accounting.bound.slots import SLOT_S, cut_slots, node_shares
 from planner.accounting.bound.started_work import JobEnergy, RunningLoad, job_energy, running_load
 from planner.defaults import BOUND_TIME_S
@@ -50,20 +50,9 @@ _NEARLY = 0.1
 class Bound:
     """An upper limit on what any plan is worth: no plan that the rules allow settles to more.
 
-    That is its profit, less what waiting counts in the problem.
-
-    Attributes
-    ----------
-    profit_eur
-        The limit.
-    slots
-        Slots of the day with a price of their own.
-    solve_s
-        Time that it took [s].
-    rounds
-        Linear programs solved; 0 when the time allowed none, so that the limit is a rough one.
-    slack_eur
-        How much lower the same model could bring the limit with the best prices, at most; None when not known.
+    That is its profit, less what waiting counts in the problem. ``slots`` of the day have a price of their own.
+    ``rounds`` are linear programs solved; 0 when the time allowed none, so that the limit is a rough one. The same
+    model could bring the limit lower by ``slack_eur`` at most with the best prices; None when not known.
     """
 
     profit_eur: float
@@ -128,7 +117,8 @@ class _PriceSearch:
         idle = np.flatnonzero(problem.nodes.saved_mw[list(problem.cluster.first_nodes[:-1])])
         self.load: RunningLoad = running_load(problem, shares, slots)
         self.energy: JobEnergy = job_energy(problem, slots, latest_start_s)
-        self.site: SiteModel = site_model(problem, shares, idle, slots, self.load, self.energy, np.array(bills_s))
+        rows = SiteRows(problem, shares, idle, slots, self.load, self.energy, np.array(bills_s))
+        self.site: SiteModel = rows.build()
         self.offers: Offers = offers_of(problem, shares, idle, slots, latest_start_s)
         # Every job counts as waiting until the end; a start saves some of that.
         self.waiting_eur = math.fsum(wait_costs(problem.wait_prices, np.array(problem.horizon.length_s)))

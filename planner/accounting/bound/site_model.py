@@ -121,24 +121,11 @@ class _Rows:
         )
 
 
-def site_model(
-    problem: Problem,
-    shares: Shares,
-    idle_classes: Ints,
-    slots: BoundSlots,
-    load: RunningLoad,
-    energy: JobEnergy,
-    bills_s: Ints,
-) -> SiteModel:
-    """Write down the site's rows and variables.
+class SiteRows:
+    """The site's rows and variables, one method per rule.
 
     At each of ``bills_s``, edges of segments, a demand charge begins.
     """
-    return _SiteRows(problem, shares, idle_classes, slots, load, energy, bills_s).build()
-
-
-class _SiteRows:
-    """The site's rows, one method per rule."""
 
     def __init__(
         self,

@@ -14,7 +14,7 @@ from typing import Any
 
 from planner import limits
 from planner.errors import FileFormatError, InputError
-from planner.inputs.slurm.json_document import DocumentAnswer, Source
+from planner.inputs.slurm.json_document import DocumentAnswer, Source, content_of
 from planner.inputs.slurm.nodes import SlurmNode, read_nodes
 from planner.inputs.slurm.queue import Queue, read_queue
 from planner.inputs.slurm.reservations import Reservation, read_reservation_text, read_reservations
@@ -77,13 +77,13 @@ class Documents:
         return read_accounting(self.by_name[ACCOUNTING]) if ACCOUNTING in self.by_name else Accounts()
 
 
-def manifest_of(documents: Documents, commands: Mapping[str, str]) -> dict[str, Any]:
-    """What the manifest says; ``commands`` wrote the documents, by their names."""
+def manifest_of(documents: Documents) -> dict[str, Any]:
+    """What the manifest says of documents that commands have just written."""
     return {
         "kind": KIND,
         "moment_unix": documents.moment_unix,
         "slurm": documents.version,
-        "commands": dict(commands),
+        "commands": {name: content_of(each)[0] for name, each in documents.by_name.items()},
         "remarks": list(documents.remarks),
     }
 

@@ -1,13 +1,13 @@
-"""Schedules in the Standard Workload Format: the plan of a day, and a replay."""
+"""Schedules as other tools read them: a day or a replay in the Standard Workload Format, a replay as Batsim has it."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
-from planner.domain.problem import Running
 from planner.online.replay import Replay
 from planner.planning.plan_day import PlannedDay
-from planner.store.one_file import write_text
+from planner.store.one_file import write_csv, write_text
 
 
 def write_day_swf(planned: PlannedDay, path: Path) -> None:
@@ -18,7 +18,8 @@ def write_day_swf(planned: PlannedDay, path: Path) -> None:
     problem = planned.day.problem
     jobs = {job.id: job for job in problem.jobs}
     ran_s = {job.id: job.planned_s for job in planned.happened.jobs}
-    work = [(r.start_s, r.job, real.end_s - r.start_s) for r, real in _pairs(planned)]
+    real = planned.happened.running
+    work = [(r.start_s, r.job, e.end_s - r.start_s) for r, e in zip(problem.running, real, strict=True)]
     work += [(p.start_s, jobs[p.job_id], ran_s[p.job_id]) for p in planned.result.plan.placements(problem)]
     work.sort(key=lambda item: (item[0], item[1].id))
     users = _numbers([job.user for _, job, _ in work])
@@ -42,11 +43,6 @@ def write_day_swf(planned: PlannedDay, path: Path) -> None:
         lines.append(f"; Job: {number} {' '.join(job.id.split())}")
         lines.append(" ".join(str(field) for field in fields))
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
-
-
-def _pairs(planned: PlannedDay) -> zip[tuple[Running, Running]]:
-    """The running work as it was planned with and as it was carried out."""
-    return zip(planned.day.problem.running, planned.happened.running, strict=True)
 
 
 def _numbers(names: list[str]) -> dict[str, int]:
@@ -93,3 +89,56 @@ def write_replay_swf(replay: Replay, path: Path, note: str = "") -> None:
             lines.append(f"; Job: {number} {identity}")
         lines.append(" ".join(map(str, fields)))
     write_text(path, "\n".join(lines) + "\n")
+
+
+BATSIM_COLUMNS = (
+    "job_id",
+    "workload_name",
+    "profile",
+    "submission_time",
+    "requested_number_of_resources",
+    "requested_time",
+    "success",
+    "final_state",
+    "starting_time",
+    "execution_time",
+    "finish_time",
+    "waiting_time",
+    "turnaround_time",
+    "stretch",
+    "allocated_resources",
+    "consumed_energy",
+    "metadata",
+)
+"""Columns of Batsim's jobs.csv, in its order."""
+
+
+def write_batsim_jobs(replay: Replay, path: Path) -> None:
+    """Write one line per job as Batsim does; resources are processors of a pool, or the nodes that the job had."""
+    write_csv(path, BATSIM_COLUMNS, _batsim_rows(replay))
+
+
+def _batsim_rows(replay: Replay) -> Iterable[list[object]]:
+    trace = replay.trace
+    workload = Path(trace.source).name.split(".")[0] or "trace"
+    pool = len(trace.machine.capacity) == 1
+    columns = zip(
+        trace.ids,
+        trace.submit_s.tolist(),
+        trace.processors_of.tolist(),
+        trace.requested_s.tolist(),
+        replay.start_s.tolist(),
+        trace.runtime_s.tolist(),
+        strict=True,
+    )
+    for job, (identity, submit, width, requested, start, runtime) in enumerate(columns):
+        cut = runtime >= requested
+        units = replay.node_of_unit[trace.unit_ptr[job] : trace.unit_ptr[job + 1]].tolist()
+        nodes = "" if pool else " ".join(map(str, sorted(set(units))))
+        energy = f"{trace.power_mw[job] / 1000 * runtime:g}" if trace.power_mw[job] else ""
+        state = "COMPLETED_WALLTIME_REACHED" if cut else "COMPLETED_SUCCESSFULLY"
+        flow = start + runtime - submit
+        yield [
+            *(identity, workload, "", submit, f"{width:g}", requested, int(not cut), state, start, runtime),
+            *(start + runtime, start - submit, flow, f"{flow / runtime:.6f}", nodes, energy, ""),
+        ]
