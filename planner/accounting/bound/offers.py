@@ -7,7 +7,7 @@ mixtures of offers, so that the best offer is at least as good as the best mixtu
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
@@ -180,7 +180,7 @@ def offers_of(
         raise InputError(f"job {problem.jobs[late[0]].id} would have to start before it is submitted")
     # What a job waits for, or its own begin, may leave it no second of the day.
     able = np.flatnonzero(columns.release_s < problem.horizon.length_s).tolist()
-    made = [offer for job in able for offer in _offers_of_job(problem, shares, idle_classes, job)]
+    made = list(_each_offer(problem, shares, idle_classes, able))
     owner = np.array([job for job, _, _ in made], dtype=np.int64)
     return Offers(
         job=owner,
@@ -195,24 +195,34 @@ def offers_of(
     )
 
 
-def _offers_of_job(
-    problem: Problem, shares: Shares, idle_classes: Ints, job: int
+def _each_offer(
+    problem: Problem, shares: Shares, idle_classes: Ints, jobs: Sequence[int]
 ) -> Iterator[tuple[int, float, Floats]]:
+    """The offers of jobs: each with what an hour earns and uses. Jobs that ask the same have the same ones."""
     columns = problem.columns
-    groups = list(range(int(columns.group_ptr[job]), int(columns.group_ptr[job + 1])))
-    counts = columns.group_count[groups]
-    paid = problem.rates.eur_per_charged_hour * columns.weight[job]
-    earns = float((counts * columns.group_charged[groups] * paid).sum())
-    power_kw = [columns.power_mw[job] / MILLI**2]
-    fits = shares.fits[groups]
+    known: dict[tuple[bytes, ...], list[Floats]] = {}
+    for job in jobs:
+        groups = slice(int(columns.group_ptr[job]), int(columns.group_ptr[job + 1]))
+        counts, fits, of_group = columns.group_count[groups], shares.fits[groups], shares.of_group[:, groups]
+        asked = counts.tobytes(), fits.tobytes(), of_group.tobytes()
+        if asked not in known:
+            known[asked] = list(_choices_of_classes(counts, fits, of_group, shares.class_of, idle_classes))
+        paid = problem.rates.eur_per_charged_hour * columns.weight[job]
+        earns = float((counts * columns.group_charged[groups] * paid).sum())
+        power_kw = [columns.power_mw[job] / MILLI**2]
+        for uses in known[asked]:
+            yield job, earns, np.concatenate([uses, power_kw])
+
+
+def _choices_of_classes(
+    counts: Ints, fits: npt.NDArray[np.bool_], of_group: Floats, class_of: Ints, idle_classes: Ints
+) -> Iterator[Floats]:
+    """What groups of units use of the room and of idle nodes, for each choice of a class for each group."""
     if math.prod(int(row.sum()) for row in fits) > MOST_CHOICES:
-        units = counts @ fits[:, idle_classes]
-        room = np.zeros(len(shares.class_of))
-        yield job, earns, np.concatenate([room, -units, power_kw])
+        yield np.concatenate([np.zeros(len(class_of)), -(counts @ fits[:, idle_classes])])
         return
     for classes in product(*(np.flatnonzero(row) for row in fits)):
         chosen = np.array(classes)
-        on_class = chosen[None, :] == shares.class_of[:, None]
-        room = np.where(on_class, shares.of_group[:, groups], 0.0) @ counts
+        room = np.where(chosen[None, :] == class_of[:, None], of_group, 0.0) @ counts
         units = (chosen[None, :] == idle_classes[:, None]) @ counts
-        yield job, earns, np.concatenate([room, -units, power_kw])
+        yield np.concatenate([room, -units])
