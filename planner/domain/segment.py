@@ -84,7 +84,11 @@ def cut_segments(
     firsts = np.flatnonzero(np.concatenate([[True], changes]))
     lasts = np.append(firsts[1:], len(moments))
     return tuple(
-        Segment(int(edges[first] - start), int(edges[last] - start), **dict(zip(_SERIES, columns[first].tolist())))
+        Segment(
+            int(edges[first] - start),
+            int(edges[last] - start),
+            **dict(zip(_SERIES, columns[first].tolist(), strict=True)),
+        )
         for first, last in zip(firsts, lasts, strict=True)
     )
 

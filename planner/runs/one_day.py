@@ -13,7 +13,7 @@ from planner.domain.horizon import Horizon
 from planner.domain.intake import Intake
 from planner.domain.job import Job
 from planner.domain.situation import Situation
-from planner.domain.situation_check import situation_conflicts
+from planner.domain.situation_check import PlannedRun, situation_conflicts
 from planner.errors import BookedError, InputError
 from planner.first_run import tell_if_missing
 from planner.inputs.build import build
@@ -240,14 +240,11 @@ def _readable(folder: Path, scenario: Scenario, day: Horizon, intake: Intake) ->
 def _conflicts(scenario: Scenario, situation: Situation, last: LastPlan, day: Horizon) -> tuple[str, ...]:
     """Where a situation contradicts the last plan; what was over before its day is no part of it."""
     schedule = {
-        each.job.id: (each.start_unix, each.end_unix, each.nodes)
+        each.job.id: PlannedRun(each.start_unix, each.end_unix, each.nodes)
         for each in last.schedule
         if each.end_unix is not None and each.end_unix > day.start_unix
     }
-    found = situation_conflicts(
-        situation, schedule, [job.id for job in last.deferred], node_list=scenario.cluster.node_list
-    )
-    return tuple(each.text for each in found)
+    return tuple(situation_conflicts(situation, schedule, [job.id for job in last.deferred], scenario.cluster))
 
 
 def require_unbooked(target: Path) -> None:
