@@ -44,8 +44,7 @@ def _orderings() -> dict[str, str]:
 
 def _scenarios() -> dict[str, str]:
     from planner.places import scenario_folders
-    from planner.scenario.find import known_scenarios
-    from planner.scenario.layers import read_spec
+    from planner.scenario.layers import known_scenarios, read_spec
 
     folders = scenario_folders(Path.cwd())
     found = {}
