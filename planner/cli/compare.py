@@ -174,7 +174,7 @@ def compare(
     processes: ProcessesOption = 0,
     backend: BackendOption = "processes",
     address: AddressOption = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
+    as_json: options.JsonOption = False,
     quiet: options.NoRemarksOption = False,
 ) -> None:
     """Plan the same days in several scenarios, by one or more methods, and set the results beside EASY.

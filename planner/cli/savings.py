@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from planner.cli.options import NoRemarksOption
-from planner.cli.terminal import Progress, listed, say, say_json
+from planner.cli.options import JsonOption, NoRemarksOption
+from planner.cli.terminal import Progress, listed, say, say_json, table_text
 from planner.errors import InputError
 from planner.limits import W_PER_CORE
 
@@ -36,7 +36,7 @@ def savings(
     cores: Annotated[int | None, typer.Option(min=1, help="Size of the machine; default: what jobs ran on.")] = None,
     hours: Annotated[list[str] | None, typer.Option(metavar="LIST", help="How long jobs may be held: 2,6,24.")] = None,
     out: Annotated[Path, typer.Option(metavar="DIR", help="Where results go, below OUT/savings.")] = Path("reports"),
-    as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
+    as_json: JsonOption = False,
     quiet: NoRemarksOption = False,
 ) -> None:
     """What would last month have cost with jobs held for cheaper hours? Nothing needs to be set up.
@@ -63,7 +63,6 @@ def savings(
     from textwrap import fill
 
     from planner.cli.compare import wait_text
-    from planner.cli.simulate import table_text
 
     say(fill(found.answer, 80) + "\n")
     lines = [

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from planner import defaults
+from planner.cli.options import JsonOption
 from planner.cli.tab_key import fitting
 from planner.cli.terminal import say, say_json
 from planner.errors import InputError
@@ -144,7 +145,7 @@ def show(
     topic: Annotated[
         str, typer.Argument(metavar="TOPIC", help=f"What to list: {', '.join(TOPICS)}.", autocompletion=_topics)
     ],
-    as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """List what there is to choose from, each with a sentence; params are keys of methods, schema is for editors."""
     if topic not in TOPICS:
