@@ -277,7 +277,7 @@ def compare(
         engine=TaskEngine(backend, address, processes),
         on_done=lambda name: on_progress(f"{name} done"),
     )
-    return CompareResult.of(found)
+    return CompareResult(found.folder, found.content)
 
 
 def report(

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 from planner.api.frames import Frames, read_day
 from planner.domain.day_summary import DaySummary
 from planner.pages.markup import el
-from planner.runs.compare import Comparison
 from planner.runs.one_day import DoneDay
 from planner.runs.report import DoneReport
 from planner.runs.run_bound import WholeRun
@@ -131,13 +130,6 @@ class CompareResult(_Shown):
 
     folder: Path
     content: dict[str, Any]
-
-    @classmethod
-    def of(cls, found: Comparison) -> CompareResult:
-        """What a comparison has written."""
-        import json
-
-        return cls(found.folder, json.loads((found.folder / "compare.json").read_text(encoding="utf-8")))
 
     def frame(self) -> pd.DataFrame:
         """A row for each run, as in ``runs.csv``."""

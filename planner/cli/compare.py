@@ -205,7 +205,7 @@ def compare(
         baselines=False,
     )
     with DayBar("comparing", quiet=quiet) as bar:
-        found = compare_runs(
+        done = compare_runs(
             opened,
             methods,
             from_day,
@@ -219,30 +219,29 @@ def compare(
             engine=TaskEngine(backend, address, processes),
             on_pace=bar.pace,
         )
+    found = done.content
     if bar.kept and not quiet:
-        days = sum(row["days"] for row in found.runs if row["kind"] == "plan")
+        days = sum(row["days"] for row in found["runs"] if row["kind"] == "plan")
         say(f"went on with an earlier comparison: {bar.kept:,} of {days:,} planned days were there and kept", err=True)
     if as_json:
-        import json
-
-        say_json(json.loads((found.folder / "compare.json").read_text(encoding="utf-8")))
+        say_json(found)
         return
     span = f"{from_day}" if from_day == to_day else f"{from_day} to {to_day}"
-    for sentence in found.answer:
+    for sentence in found["answer"]:
         say(fill(sentence, 80))
-    like = "" if len(opened) == 1 else f"; like with like is against {_base_words(found.baseline)}"
-    say(f"\n{span}, in {found.currency}{like}\n")
-    if found.pairs:
-        say(pairs_text(found.pairs) + "\n")
-    say(compare_text(found.runs))
-    if curve := carbon_text(found.runs):
+    like = "" if len(opened) == 1 else f"; like with like is against {_base_words(found['baseline'])}"
+    say(f"\n{span}, in {found['currency']}{like}\n")
+    if found["pairs"]:
+        say(pairs_text(found["pairs"]) + "\n")
+    say(compare_text(found["runs"]))
+    if curve := carbon_text(found["runs"]):
         say("\n" + curve)
-    if frontier := waiting_text(found.runs):
+    if frontier := waiting_text(found["runs"]):
         say("\n" + frontier)
-    if found.members is not None:
-        say("\n" + members_text(found.members))
-    say("\n" + "\n".join(found.notes))
-    say(f"\n{_near(found.folder)}")
+    if "members" in found:
+        say("\n" + members_text(found["members"]))
+    say("\n" + "\n".join(found["notes"]))
+    say(f"\n{_near(done.folder)}")
 
 
 def pairs_text(pairs: Sequence[dict[str, Any]]) -> str:

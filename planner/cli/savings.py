@@ -56,15 +56,13 @@ def savings(
         month = read_month(sacct, zone=zone, w_per_core=watts, cores=cores)
         found = month_savings(month, given, out, hours=promised, on_step=bar.doing)
     if as_json:
-        import json
-
-        say_json(json.loads((found.folder / "savings.json").read_text(encoding="utf-8")))
+        say_json(found.content)
         return
     from textwrap import fill
 
     from planner.cli.compare import wait_text
 
-    say(fill(found.answer, 80) + "\n")
+    say(fill(found.content["answer"], 80) + "\n")
     lines = [
         {
             "run": row["run"],
@@ -75,10 +73,10 @@ def savings(
             "mean wait": wait_text(row["mean_wait_s"]),
             "95 % up to": wait_text(row["wait95_s"]),
         }
-        for row in found.rows
+        for row in found.content["runs"]
     ]
     say(table_text(lines) + "\n")
-    for line in found.assumed:
+    for line in found.content["assumed"]:
         say(fill(f"{line}.", 80, subsequent_indent="  "))
     say(f"\n{found.folder}")
 

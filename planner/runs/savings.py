@@ -68,12 +68,10 @@ class SavingsInputs:
 
 @dataclass(frozen=True)
 class Savings:
-    """The rows of the runs, what is assumed, the answer, and where the files are."""
+    """Where the files are, and all of ``savings.json``: the answer, the rows of the runs, what is assumed."""
 
-    answer: str
-    rows: list[Row]
-    assumed: list[str]
     folder: Path
+    content: dict[str, Any]
 
 
 def month_savings(
@@ -81,8 +79,8 @@ def month_savings(
     given: SavingsInputs,
     out: Path,
     *,
-    hours: Sequence[int] = HOURS,
-    on_step: Callable[[str], None] = lambda step: None,
+    hours: Sequence[int],
+    on_step: Callable[[str], None],
 ) -> Savings:
     """Replay a month under EASY and with jobs held, settle it, and write tables and page below ``out``."""
     name = Path(month.source).name.split(".")[0]
@@ -95,14 +93,20 @@ def month_savings(
         )
         scenario = _scenario(month, given, fresh / "pue.csv")
         rows = _rows(month, given, scenario, hours, on_step)
-        saved = Savings(_answer(rows), rows, [*month.assumed, cooled, *_assumed(month, given)], folder)
-        about: dict[str, Any] = {"source": month.source, "answer": saved.answer, "runs": rows, "assumed": saved.assumed}
-        about["jobs"], about["cores"], about["dropped"] = len(month.jobs), month.cores, dict(month.dropped)
-        about["days"] = rows[0]["days"]
+        about = {
+            "source": month.source,
+            "answer": _answer(rows),
+            "runs": rows,
+            "assumed": [*month.assumed, cooled, *_assumed(month, given)],
+            "jobs": len(month.jobs),
+            "cores": month.cores,
+            "dropped": dict(month.dropped),
+            "days": rows[0]["days"],
+        }
         write_rows(rows, fresh / "savings.csv")
         put(fresh / "savings.json", encoded(json.dumps(about, indent=2, ensure_ascii=False) + "\n"))
         put(fresh / "savings.html", encoded(savings_page(about)))
-    return saved
+    return Savings(folder, about)
 
 
 def _rows(
