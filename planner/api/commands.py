@@ -26,7 +26,7 @@ from planner.runs.asked import (
     parse_day,
     refuse_contradictions,
 )
-from planner.runs.book_sources import book_asked
+from planner.runs.book import book_asked
 from planner.runs.compare import compare_runs
 from planner.runs.one_day import plan_from
 from planner.runs.parallel_calls import TaskEngine

@@ -8,7 +8,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from planner.api.frames import Frames, read_day
+from planner.api.steps import Frames, read_day
 from planner.domain.day_summary import DaySummary
 from planner.pages.markup import el
 from planner.runs.one_day import DoneDay

@@ -38,7 +38,7 @@ def book(
 
     Example: plan book --day yesterday --sacct sacct.txt
     """
-    from planner.runs.book_sources import book_asked
+    from planner.runs.book import book_asked
 
     done = book_asked(
         date,

@@ -19,7 +19,7 @@ from planner.inputs.slurm.sacct_json import Accounts, read_accounting
 from planner.inputs.slurm.sacct_text import holds_accounts, read_accounts
 from planner.places import is_folder
 from planner.power.learned import learned_from
-from planner.runs.book_sources import ask_accounts, slurm_machine
+from planner.runs.book import ask_accounts, slurm_machine
 from planner.scenario.schema import Scenario
 from planner.slurm.commands import Slurm
 from planner.store.folder import PRIVATE, alone_in, put
