@@ -42,6 +42,12 @@ class _Shown:
         return el("div", el("p", self._line()), el("table", el("thead", head), el("tbody", body)))
 
 
+def _frame(rows: Sequence[dict[str, Any]]) -> pd.DataFrame:
+    import pandas as pd
+
+    return pd.DataFrame(rows)
+
+
 def _cell(value: object) -> str:
     if isinstance(value, float):
         return f"{value:,.2f}" if abs(value) >= 10 else f"{value:.4g}"
@@ -110,9 +116,7 @@ class RunResult(_Shown):
 
     def frame(self) -> pd.DataFrame:
         """A row for each day."""
-        import pandas as pd
-
-        return pd.DataFrame(self._rows())
+        return _frame(self._rows())
 
     def _line(self) -> str:
         bound = self.whole["bound_eur"]
@@ -133,9 +137,7 @@ class CompareResult(_Shown):
 
     def frame(self) -> pd.DataFrame:
         """A row for each run, as in ``runs.csv``."""
-        import pandas as pd
-
-        return pd.DataFrame(self.content["runs"])
+        return _frame(self.content["runs"])
 
     def _line(self) -> str:
         runs = self.content["runs"]
@@ -167,9 +169,7 @@ class ReportResult(_Shown):
 
     def frame(self, table: str = "lines") -> pd.DataFrame:
         """One of the tables: ``lines``, and where there are any ``planned``, ``split`` and ``budgets``."""
-        import pandas as pd
-
-        return pd.DataFrame(self.tables[table])
+        return _frame(self.tables[table])
 
     def _line(self) -> str:
         profit, billed = (sum(row[name] for row in self.tables["lines"]) for name in ("profit_eur", "revenue_eur"))
@@ -189,9 +189,7 @@ class ReplayResult(_Shown):
 
     def frame(self) -> pd.DataFrame:
         """A row for each policy with each estimate."""
-        import pandas as pd
-
-        return pd.DataFrame(self.replays.rows)
+        return _frame(self.replays.rows)
 
     def _line(self) -> str:
         return f"{len(self.replays.runs)} replays of {self.replays.size}"

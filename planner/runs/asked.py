@@ -8,7 +8,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from planner import defaults
 from planner.errors import InputError
@@ -123,19 +123,17 @@ def params_of(
     scenario: Scenario,
     *,
     method: str | None = None,
-    time_limit_s: float = defaults.TIME_LIMIT_S,
-    iterations: int | None = None,
-    bound_time_s: float = defaults.BOUND_TIME_S,
-    workers: int = 0,
     engine: str | None = None,
+    iterations: int | None = None,
     also: Sequence[str] = (),
-    rebook: bool = False,
-    page: bool = True,
-    baselines: bool = True,
     command: Sequence[str] = (),
     from_moment: bool = False,
+    **how: Any,
 ) -> Params:
-    """How days of a scenario are planned; without a method by the usual one, which differs from a moment on."""
+    """How days of a scenario are planned; without a method by the usual one, which differs from a moment on.
+
+    ``how`` are further fields of `Params`.
+    """
     from planner.methods import Params, usual_method
     from planner.store.write_day import require_formats
 
@@ -143,16 +141,11 @@ def params_of(
     require_formats(tuple(also))
     return Params(
         method or usual_method(scenario, from_moment=from_moment),
-        workers=workers,
         engine=engine,
-        time_limit_s=time_limit_s,
         iterations=iterations or defaults.ITERATIONS,
-        bound_time_s=bound_time_s,
-        page=page,
-        baselines=baselines,
         also=tuple(also),
         command=tuple(command),
-        rebook=rebook,
+        **how,
     )
 
 

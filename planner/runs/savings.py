@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -50,6 +51,7 @@ LIMIT_SLOTS = 200
 """Slots of the limit with a price of their own, about."""
 
 AS_IT_RAN = "as it ran"
+Settled = list[tuple[dt.date, Totals]]
 FIGURES = ("energy_cost_eur", "it_kwh", "cooling_kwh", "carbon_kg")
 
 
@@ -121,7 +123,7 @@ def _rows(
     source = replace(source, jobs=as_they_ran(source.jobs, source.trace))
     rows: list[Row] = []
     easy: Replay | None = None
-    days_of_easy: list[tuple[dt.date, Totals]] = []
+    days_of_easy: Settled = []
     for each in sorted({0, *hours}):
         on_step(f"held for up to {each} h" if each else "EASY")
         began = cpu_now_s()
@@ -170,9 +172,7 @@ def _days(run: Replay, first: dt.date, zone: str, hours: int = 0) -> int:
     return (Horizon.of_unix(last_unix, zone).day - first).days + 1
 
 
-def _settled(
-    scenario: Scenario, source: Source, run: Replay, first: dt.date, hours: int = 0
-) -> list[tuple[dt.date, Totals]]:
+def _settled(scenario: Scenario, source: Source, run: Replay, first: dt.date, hours: int = 0) -> Settled:
     days = _days(run, first, scenario.zone, hours)
     return settle_window(scenario, source.jobs, run, first_day=first, days=days, repeats=True)
 
@@ -181,7 +181,7 @@ def _row(
     name: str,
     source: Source,
     run: Replay,
-    settled: Sequence[tuple[dt.date, Totals]],
+    settled: Settled,
     zone: str,
     hours: int | None,
 ) -> Row:
@@ -210,12 +210,11 @@ def _limit(
     source: Source,
     easy: Replay,
     hours: int,
-    settled: Sequence[tuple[dt.date, Totals]],
+    settled: Settled,
     time_s: float,
 ) -> float:
-    span_s = int(easy.end_s.max()) + hours * SECONDS_PER_HOUR
-    slot_s = SECONDS_PER_HOUR * max(1, -(-span_s // (LIMIT_SLOTS * SECONDS_PER_HOUR)))
     delay_s = hours * SECONDS_PER_HOUR
+    slots = math.ceil((int(easy.end_s.max()) + delay_s) / (LIMIT_SLOTS * SECONDS_PER_HOUR))
     found = limit_beside(
         scenario,
         source.jobs,
@@ -223,7 +222,7 @@ def _limit(
         delay_s,
         first_day=settled[0][0],
         time_limit_s=time_s,
-        slot_s=slot_s,
+        slot_s=SECONDS_PER_HOUR * max(1, slots),
         repeats=True,
         settled=settled,
     )
