@@ -50,7 +50,7 @@ def as_settings(settings: Mapping[str, object] | None) -> tuple[str, ...]:
 
 def build_day(scenario: Scenario, day: str | dt.date) -> Day:
     """Read every input of a day; its ``problem`` has all numbers, ``rejected`` the jobs that can never run."""
-    return _build_day(scenario, day if isinstance(day, dt.date) else parse_day(day, scenario.zone))
+    return _build_day(scenario, parse_day(day, scenario.zone))
 
 
 def plan_day(

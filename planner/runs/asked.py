@@ -25,11 +25,13 @@ WORDS = {"yesterday": -1, "today": 0, "tomorrow": 1}
 """Days by name, as so many days from today."""
 
 
-def parse_day(text: str, zone: str | None = None, *, by_name: bool = False) -> dt.date:
-    """A calendar day such as 2024-06-01; with a zone also yesterday, today or tomorrow there.
+def parse_day(text: str | dt.date, zone: str | None = None, *, by_name: bool = False) -> dt.date:
+    """A calendar day such as 2024-06-01; with a zone also yesterday, today or tomorrow there; a date is one already.
 
     ``by_name``: the caller takes those words itself, and errors name them.
     """
+    if isinstance(text, dt.date):
+        return text
     if zone is not None and text.strip().lower() in WORDS:
         from planner.domain.horizon import Horizon
 
@@ -254,10 +256,9 @@ def asked_runs(
             raise InputError(f"policy {each.name} needs a CP search, which `plan simulate` has; order-... needs none")
     if carbon_weights is not None and waiting is not None:
         raise InputError("--waiting and --carbon-weights each make a curve of their own; give one of them")
-    if carbon_weights is not None:
-        return _by_value(names, "goal.carbon_weight", carbon_weights, "@", settings, seed, jobs), replayed
-    if waiting is not None:
-        return _by_value(names, "goal.waiting", waiting, "~", settings, seed, jobs), replayed
+    for key, values, mark in (("goal.carbon_weight", carbon_weights, "@"), ("goal.waiting", waiting, "~")):
+        if values is not None:
+            return _by_value(names, key, values, mark, settings, seed, jobs), replayed
     return [open_scenario(name, settings, seed, jobs) for name in names], replayed
 
 

@@ -78,7 +78,7 @@ def book_asked(
     require_formats(tuple(also))
     now_unix = int(time.time())
     chosen = open_scenario(scenario, settings, slurm=True)
-    wanted = day if isinstance(day, dt.date) else parse_day(day, chosen.zone)
+    wanted = parse_day(day, chosen.zone)
     horizon = Horizon(wanted, chosen.zone)
     require_over(horizon, now_unix)
     if table is not None:
