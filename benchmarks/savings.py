@@ -16,8 +16,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from planner.domain.cluster import short_names
 from planner.inputs.jobs.swf_trace import read_swf_trace
-from planner.inputs.slurm.hostlist import compress
 
 NODE_CORES = 16
 HEAD = "JobID|JobName|User|Account|Partition|State|Submit|Start|End|TimelimitRaw|NodeList|AllocCPUS|ConsumedEnergyRaw"
@@ -53,7 +53,7 @@ def sacct_month(trace: Path, first: dt.date, days: int) -> str:
         heapq.heappush(busy, (start + ran_s, nodes))
         asked = max(1, -(-int(columns["requested_s"][k]) // 60))
         times = (dt.datetime.fromtimestamp(each, tz=dt.UTC).isoformat()[:19] for each in (submit, start, start + ran_s))
-        names = compress([f"curie{node:04d}" for node in nodes])
+        names = ",".join(short_names(f"curie{node:04d}" for node in sorted(set(nodes))))
         user, group = int(columns["user"][k]), int(columns["group"][k])
         cells = (k + 1, f"app{int(columns['executable'][k])}", f"u{user}", f"g{group}", "standard", "COMPLETED")
         lines.append("|".join(map(str, (*cells, *times, asked, names, cpus, ""))))

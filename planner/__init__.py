@@ -10,6 +10,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from planner.accounting.audit import audit as audit
+    from planner.accounting.settle import settle as settle
     from planner.api.commands import book as book
     from planner.api.commands import compare as compare
     from planner.api.commands import now as now
@@ -17,16 +19,14 @@ if TYPE_CHECKING:
     from planner.api.commands import report as report
     from planner.api.commands import run as run
     from planner.api.commands import simulate as simulate
-    from planner.api.frames import Frames as Frames
-    from planner.api.frames import frames as frames
-    from planner.api.frames import power_figure as power_figure
-    from planner.api.frames import read_day as read_day
-    from planner.api.steps import audit as audit
+    from planner.api.steps import Frames as Frames
     from planner.api.steps import bound as bound
     from planner.api.steps import build_day as build_day
+    from planner.api.steps import frames as frames
     from planner.api.steps import load_scenario as load_scenario
     from planner.api.steps import plan_day as plan_day
-    from planner.api.steps import settle as settle
+    from planner.api.steps import power_figure as power_figure
+    from planner.api.steps import read_day as read_day
     from planner.errors import InputError as InputError
     from planner.errors import PlannerError as PlannerError
 
@@ -35,8 +35,10 @@ __version__ = "0.1.0"
 _PLACES = {
     **dict.fromkeys(("InputError", "PlannerError"), "planner.errors"),
     **dict.fromkeys(("book", "compare", "now", "plan", "report", "run", "simulate"), "planner.api.commands"),
-    **dict.fromkeys(("audit", "bound", "build_day", "load_scenario", "plan_day", "settle"), "planner.api.steps"),
-    **dict.fromkeys(("Frames", "frames", "power_figure", "read_day"), "planner.api.frames"),
+    **dict.fromkeys(("bound", "build_day", "load_scenario", "plan_day"), "planner.api.steps"),
+    **dict.fromkeys(("Frames", "frames", "power_figure", "read_day"), "planner.api.steps"),
+    "audit": "planner.accounting.audit",
+    "settle": "planner.accounting.settle",
 }
 """In which module each public name is."""
 

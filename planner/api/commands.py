@@ -26,7 +26,7 @@ from planner.runs.asked import (
     parse_day,
     refuse_contradictions,
 )
-from planner.runs.book_sources import book_asked
+from planner.runs.book import book_asked
 from planner.runs.compare import compare_runs
 from planner.runs.one_day import plan_from
 from planner.runs.parallel_calls import TaskEngine
@@ -82,7 +82,7 @@ def plan(
         also=also,
         rebook=rebook,
     )
-    asked = asked_day(chosen, _date(day, chosen), fresh=fresh, snapshot=table, nodes=of_nodes)
+    asked = asked_day(chosen, parse_day(day, chosen.zone), fresh=fresh, snapshot=table, nodes=of_nodes)
     return DayResult.of(plan_from(chosen, _watched(params, on_progress), asked, Path(out) / chosen.name))
 
 
@@ -183,7 +183,7 @@ def run(
         rebook=rebook,
         page=page,
     )
-    low, high = _date(first, chosen), _date(last, chosen)
+    low, high = parse_day(first, chosen.zone), parse_day(last, chosen.zone)
     folder, summaries = Path(out) / chosen.name, []
     watched = _watched(params, on_progress)
     for done in run_days(chosen, watched, low, high, folder, until_empty=until_empty, fresh=fresh):
@@ -252,7 +252,7 @@ def compare(
     opened, replayed = asked_runs(
         scenarios, methods, policies, as_settings(settings), seed, _path(jobs), carbon_weights, waiting
     )
-    low = _date(first, opened[0])
+    low = parse_day(first, opened[0].zone)
     how = params_of(
         opened[0],
         method=methods[0] if methods else defaults.METHOD,
@@ -267,7 +267,7 @@ def compare(
         opened,
         methods,
         low,
-        low if last is None else _date(last, opened[0]),
+        low if last is None else parse_day(last, opened[0].zone),
         Path(out),
         how=how,
         policies=replayed,
@@ -277,7 +277,7 @@ def compare(
         engine=TaskEngine(backend, address, processes),
         on_done=lambda name: on_progress(f"{name} done"),
     )
-    return CompareResult.of(found)
+    return CompareResult(found.folder, found.content)
 
 
 def report(
@@ -301,7 +301,7 @@ def report(
         if month is not None:
             raise InputError("give a first day, or a month; not both")
         zone = zone_of(Path(out) / name)
-        low, high = (each if isinstance(each, dt.date) else parse_day(each, zone) for each in (first, last or first))
+        low, high = (parse_day(each, zone) for each in (first, last or first))
         asked = days_range(low, high)
     done = report_on(
         name, asked, by, Path(out), planned=planned, also=also, with_statements=statements, on_remark=on_progress
@@ -376,10 +376,6 @@ def _watched(params: Params, told: Told) -> Params:
         told(f"no plan earns more than {profit_eur:,.2f}")
 
     return params if told is _silent else replace(params, on_step=told, on_trial=tried, on_bound=bounded)
-
-
-def _date(day: Day, scenario: Scenario) -> dt.date:
-    return day if isinstance(day, dt.date) else parse_day(day, scenario.zone)
 
 
 def _path(given: str | Path | None) -> Path | None:

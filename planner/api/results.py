@@ -8,10 +8,9 @@ from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from planner.api.frames import Frames, read_day
+from planner.api.steps import Frames, read_day
 from planner.domain.day_summary import DaySummary
 from planner.pages.markup import el
-from planner.runs.compare import Comparison
 from planner.runs.one_day import DoneDay
 from planner.runs.report import DoneReport
 from planner.runs.run_bound import WholeRun
@@ -41,6 +40,12 @@ class _Shown:
         head = el("tr", [el("th", name.replace("_", " ")) for name in heads])
         body = [el("tr", [el("td", _cell(row[name])) for name in heads]) for row in rows]
         return el("div", el("p", self._line()), el("table", el("thead", head), el("tbody", body)))
+
+
+def _frame(rows: Sequence[dict[str, Any]]) -> pd.DataFrame:
+    import pandas as pd
+
+    return pd.DataFrame(rows)
 
 
 def _cell(value: object) -> str:
@@ -111,9 +116,7 @@ class RunResult(_Shown):
 
     def frame(self) -> pd.DataFrame:
         """A row for each day."""
-        import pandas as pd
-
-        return pd.DataFrame(self._rows())
+        return _frame(self._rows())
 
     def _line(self) -> str:
         bound = self.whole["bound_eur"]
@@ -132,18 +135,9 @@ class CompareResult(_Shown):
     folder: Path
     content: dict[str, Any]
 
-    @classmethod
-    def of(cls, found: Comparison) -> CompareResult:
-        """What a comparison has written."""
-        import json
-
-        return cls(found.folder, json.loads((found.folder / "compare.json").read_text(encoding="utf-8")))
-
     def frame(self) -> pd.DataFrame:
         """A row for each run, as in ``runs.csv``."""
-        import pandas as pd
-
-        return pd.DataFrame(self.content["runs"])
+        return _frame(self.content["runs"])
 
     def _line(self) -> str:
         runs = self.content["runs"]
@@ -175,9 +169,7 @@ class ReportResult(_Shown):
 
     def frame(self, table: str = "lines") -> pd.DataFrame:
         """One of the tables: ``lines``, and where there are any ``planned``, ``split`` and ``budgets``."""
-        import pandas as pd
-
-        return pd.DataFrame(self.tables[table])
+        return _frame(self.tables[table])
 
     def _line(self) -> str:
         profit, billed = (sum(row[name] for row in self.tables["lines"]) for name in ("profit_eur", "revenue_eur"))
@@ -197,9 +189,7 @@ class ReplayResult(_Shown):
 
     def frame(self) -> pd.DataFrame:
         """A row for each policy with each estimate."""
-        import pandas as pd
-
-        return pd.DataFrame(self.replays.rows)
+        return _frame(self.replays.rows)
 
     def _line(self) -> str:
         return f"{len(self.replays.runs)} replays of {self.replays.size}"

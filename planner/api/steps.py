@@ -1,4 +1,4 @@
-"""Every step of `plan --day` by itself: a scenario loaded, a day built, planned, settled, audited and bounded.
+"""Steps of `plan --day` by themselves: a scenario loaded, a day built, planned, bounded, and shown as frames.
 
 What comes out is data: plain objects, or pandas frames with the columns of the files (docs/outputs.md).
 """
@@ -7,16 +7,12 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from planner import defaults
-from planner.accounting.audit import Violation
-from planner.accounting.audit import audit as _audit
 from planner.accounting.bound import Bound, profit_bound
-from planner.accounting.settle import settle as _settle
-from planner.domain.ledger import Ledger
-from planner.domain.plan import Plan
 from planner.domain.problem import Problem
 from planner.inputs.build import Day
 from planner.inputs.build import build_day as _build_day
@@ -26,9 +22,14 @@ from planner.planning.plan_day import PlannedDay
 from planner.planning.plan_day import plan_day as _plan_day
 from planner.runs.asked import open_scenario, parse_day
 from planner.scenario.schema import Scenario
+from planner.store.read_json import read_summary
+from planner.store.read_tables import read_table
+from planner.store.summary import summarise
+from planner.store.write_day import columns_of, tables_of
+from planner.store.write_tables import COLUMNS, Table
 
 if TYPE_CHECKING:
-    pass
+    import pandas as pd
 
 
 def load_scenario(name: str | Path | None = None, settings: Mapping[str, object] | None = None) -> Scenario:
@@ -49,7 +50,7 @@ def as_settings(settings: Mapping[str, object] | None) -> tuple[str, ...]:
 
 def build_day(scenario: Scenario, day: str | dt.date) -> Day:
     """Read every input of a day; its ``problem`` has all numbers, ``rejected`` the jobs that can never run."""
-    return _build_day(scenario, day if isinstance(day, dt.date) else parse_day(day, scenario.zone))
+    return _build_day(scenario, parse_day(day, scenario.zone))
 
 
 def plan_day(
@@ -81,16 +82,53 @@ def plan_day(
     return _plan_day(built, params.under(day.scenario))
 
 
-def settle(problem: Problem, plan: Plan) -> Ledger:
-    """What a plan uses, earns and costs, by segment and by job; ``totals`` has the sums."""
-    return _settle(problem, plan)
-
-
-def audit(problem: Problem, plan: Plan) -> list[Violation]:
-    """All rules of the day that a plan breaks; an empty list is the only good answer."""
-    return _audit(problem, plan)
-
-
 def bound(problem: Problem, time_limit_s: float = defaults.BOUND_TIME_S) -> Bound:
     """What no plan of the day can exceed, in ``profit_eur``; ``gap_fraction`` says how far below it a profit is."""
     return profit_bound(problem, time_limit_s=time_limit_s)
+
+
+@dataclass(frozen=True)
+class Frames:
+    """A day as pandas frames, with the columns of its CSV files, and its summary as in ``summary.json``.
+
+    Times are in UTC; ``schedule`` and ``deferred`` are indexed by ``job_id``, ``segments`` counts from 0.
+    """
+
+    schedule: pd.DataFrame
+    deferred: pd.DataFrame
+    segments: pd.DataFrame
+    summary: dict[str, Any]
+
+
+def frames(planned: PlannedDay) -> Frames:
+    """A planned day as frames, the same as `read_day` gives once it is written."""
+    tables = {name: _frame(table) for name, table in tables_of(planned).items()}
+    return Frames(**tables, summary=dict(summarise(planned).as_dict()))
+
+
+def read_day(folder: str | Path) -> Frames:
+    """The results of a written day as frames; InputError names a file that is missing or damaged."""
+    folder = Path(folder)
+    tables = {name: _frame(read_table(folder, name)) for name in COLUMNS}
+    return Frames(**tables, summary=dict(read_summary(folder).as_dict()))
+
+
+def power_figure(day: Frames, path: str | Path | None = None) -> str:
+    """The day's mean IT and cooling power by segment as SVG; also written to ``path`` where one is given."""
+    from planner.pages.charts import power_svg
+
+    parts = day.segments
+    hours = (parts["end_s"] - parts["start_s"]) / 3600
+    edges_h = [*(parts["start_s"] / 3600).tolist(), float(parts["end_s"].iloc[-1]) / 3600]
+    curves = {"IT": (parts["it_kwh"] / hours).tolist(), "cooling": (parts["cooling_kwh"] / hours).tolist()}
+    text = power_svg(f"{day.summary['scenario']}, {day.summary['day']}", edges_h, curves)
+    if path is not None:
+        Path(path).write_text(text, encoding="utf-8")
+    return text
+
+
+def _frame(table: Table) -> pd.DataFrame:
+    import pandas as pd
+
+    frame = pd.DataFrame(columns_of(table))
+    return frame.set_index("job_id") if "job_id" in frame else frame

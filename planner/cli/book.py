@@ -27,7 +27,7 @@ def book(
     settings: options.SettingsOption = None,
     also: options.AlsoOption = None,
     rebook: options.RebookOption = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
+    as_json: options.SummaryOption = False,
     quiet: options.QuietOption = False,
 ) -> None:
     """Settle a day as it happened: real starts, ends and nodes, and measured energy where there is any.
@@ -38,7 +38,7 @@ def book(
 
     Example: plan book --day yesterday --sacct sacct.txt
     """
-    from planner.runs.book_sources import book_asked
+    from planner.runs.book import book_asked
 
     done = book_asked(
         date,

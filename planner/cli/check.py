@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from planner.cli.options import DayOption, FreshOption, JobsOption, OutOption, ScenarioOption, SettingsOption
+from planner.cli.options import (
+    DayOption,
+    FreshOption,
+    JobsOption,
+    JsonOption,
+    OutOption,
+    ScenarioOption,
+    SettingsOption,
+)
 from planner.cli.terminal import say, say_json
 from planner.errors import AuditError
 from planner.printable import printable
@@ -27,7 +35,7 @@ def check(
     settings: SettingsOption = None,
     out: OutOption = Path("reports"),
     fresh: FreshOption = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Read every input of a day and say what would be planned; search nothing and write nothing.
 
@@ -63,7 +71,7 @@ def check(
 
 def audit(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder of a written day.")],
-    as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Re-check a written plan against every rule, and every number in its CSV and JSON files against the plan.
 

@@ -42,65 +42,46 @@ def _difference(value: float, *, digits: int, sign: bool = False, unit: str = ""
     return f"{value:{'+' if sign else ''},.{digits}f}{unit}"
 
 
-_LINES: tuple[tuple[str, str, Callable[[Any], str]], ...] = (
-    ("profit", "profit_eur", lambda v: f"{v:,.2f}"),
-    ("  against EASY", "saved_eur", partial(_difference, digits=2, sign=True)),
-    ("  in percent", "saved_percent", partial(_difference, digits=2, sign=True, unit=" %")),
-    ("  of it volume", "saved_volume_eur", partial(_difference, digits=2, sign=True)),
-    ("  like with like", "profit_difference_eur", partial(_difference, digits=2, sign=True)),
-    ("  in percent", "profit_difference_percent", partial(_difference, digits=2, sign=True, unit=" %")),
-    ("revenue", "revenue_eur", lambda v: f"{v:,.2f}"),
-    ("energy cost", "energy_cost_eur", lambda v: f"{v:,.2f}"),
-    ("  saved", "saved_energy_cost_eur", partial(_difference, digits=2)),
-    ("  of it cooling", "cooling_cost_eur", lambda v: f"{v:,.2f}"),
-    ("energy, kWh", "kwh", lambda v: f"{v:,.0f}"),
-    ("  saved", "saved_kwh", partial(_difference, digits=0)),
-    ("  of it cooling", "cooling_kwh", lambda v: f"{v:,.0f}"),
-    ("  of it fees", "fees_eur", lambda v: f"{v:,.2f}"),
-    ("fed in", "feed_in_eur", lambda v: f"{v:,.2f}"),
-    ("battery", "battery_eur", lambda v: f"{v:+,.2f}"),
-    ("own solar, kWh", "solar_kwh", lambda v: f"{v:,.0f}"),
-    ("  curtailed", "curtailed_kwh", lambda v: f"{v:,.0f}"),
-    ("nodes asleep, h", "asleep_h", lambda v: f"{v:,.0f}"),
-    ("CO2, kg", "carbon_kg", lambda v: f"{v:,.0f}"),
-    ("  saved", "saved_carbon_kg", partial(_difference, digits=0)),
-    ("PUE", "pue", lambda v: f"{v:.3f}"),
-    ("utilisation", "utilisation_fraction", lambda v: f"{100 * v:.1f} %"),
-    ("makespan, h", "makespan_h", lambda v: f"{v:,.1f}"),
-    ("jobs started", "started", lambda v: f"{v:,}"),
-    ("still waiting", "deferred", lambda v: f"{v:,}"),
-    ("mean wait", "mean_wait_s", wait_text),
-    ("  of which still wait", "still_waiting", lambda v: f"{v:,}"),
-    ("95 % wait up to", "wait95_s", wait_text),
-    ("jobs delayed", "delayed", lambda v: f"{v:,}"),
-    ("  longest", "longest_delay_s", wait_text),
-    ("  broken promises", "broken_promises", lambda v: f"{v:,}"),
-    ("deadlines missed", "missed_deadlines", lambda v: f"{v:,}"),
-    ("limit on profit", "bound_eur", lambda v: f"{v:,.2f}"),
-    ("no plan found on", "days_without_plan", lambda v: f"{v:,} days"),
+_more = partial(_difference, digits=2, sign=True)
+_percent_more = partial(_difference, digits=2, sign=True, unit=" %")
+_LINES: tuple[tuple[str, str, Callable[[Any], str], str], ...] = (
+    ("profit", "profit_eur", lambda v: f"{v:,.2f}", ""),
+    ("  against EASY", "saved_eur", _more, ""),
+    ("  in percent", "saved_percent", _percent_more, ""),
+    ("  of it volume", "saved_volume_eur", _more, "saved_volume_eur"),
+    ("  like with like", "profit_difference_eur", _more, "profit_difference_eur"),
+    ("  in percent", "profit_difference_percent", _percent_more, "profit_difference_percent"),
+    ("revenue", "revenue_eur", lambda v: f"{v:,.2f}", ""),
+    ("energy cost", "energy_cost_eur", lambda v: f"{v:,.2f}", ""),
+    ("  saved", "saved_energy_cost_eur", partial(_difference, digits=2), ""),
+    ("  of it cooling", "cooling_cost_eur", lambda v: f"{v:,.2f}", ""),
+    ("energy, kWh", "kwh", lambda v: f"{v:,.0f}", ""),
+    ("  saved", "saved_kwh", partial(_difference, digits=0), ""),
+    ("  of it cooling", "cooling_kwh", lambda v: f"{v:,.0f}", ""),
+    ("  of it fees", "fees_eur", lambda v: f"{v:,.2f}", "fees_eur"),
+    ("fed in", "feed_in_eur", lambda v: f"{v:,.2f}", "feed_in_eur"),
+    ("battery", "battery_eur", lambda v: f"{v:+,.2f}", "battery_eur"),
+    ("own solar, kWh", "solar_kwh", lambda v: f"{v:,.0f}", "solar_kwh"),
+    ("  curtailed", "curtailed_kwh", lambda v: f"{v:,.0f}", "curtailed_kwh"),
+    ("nodes asleep, h", "asleep_h", lambda v: f"{v:,.0f}", "asleep_h"),
+    ("CO2, kg", "carbon_kg", lambda v: f"{v:,.0f}", "carbon_kg"),
+    ("  saved", "saved_carbon_kg", partial(_difference, digits=0), "carbon_kg"),
+    ("PUE", "pue", lambda v: f"{v:.3f}", ""),
+    ("utilisation", "utilisation_fraction", lambda v: f"{100 * v:.1f} %", ""),
+    ("makespan, h", "makespan_h", lambda v: f"{v:,.1f}", ""),
+    ("jobs started", "started", lambda v: f"{v:,}", ""),
+    ("still waiting", "deferred", lambda v: f"{v:,}", ""),
+    ("mean wait", "mean_wait_s", wait_text, ""),
+    ("  of which still wait", "still_waiting", lambda v: f"{v:,}", "still_waiting"),
+    ("95 % wait up to", "wait95_s", wait_text, ""),
+    ("jobs delayed", "delayed", lambda v: f"{v:,}", ""),
+    ("  longest", "longest_delay_s", wait_text, ""),
+    ("  broken promises", "broken_promises", lambda v: f"{v:,}", ""),
+    ("deadlines missed", "missed_deadlines", lambda v: f"{v:,}", "missed_deadlines"),
+    ("limit on profit", "bound_eur", lambda v: f"{v:,.2f}", "bound_eur"),
+    ("no plan found on", "days_without_plan", lambda v: f"{v:,} days", "days_without_plan"),
 )
-_RARE = {
-    **{name: name for name in ("fees_eur", "feed_in_eur", "battery_eur", "curtailed_kwh", "asleep_h")},
-    "solar_kwh": "solar_kwh",
-    "carbon_kg": "carbon_kg",
-    "saved_carbon_kg": "carbon_kg",
-    "saved_volume_eur": "saved_volume_eur",
-    "missed_deadlines": "missed_deadlines",
-    "still_waiting": "still_waiting",
-    "bound_eur": "bound_eur",
-    "days_without_plan": "days_without_plan",
-}
-"""Lines that are shown only where another quantity, or the same, is not zero somewhere."""
-_OF_SOME = (
-    "saved_eur",
-    "saved_percent",
-    "saved_energy_cost_eur",
-    "saved_kwh",
-    "delayed",
-    "longest_delay_s",
-    "broken_promises",
-)
-"""Lines that are shown only where some run has them."""
+"""Label, column, how it is written, and a column that must not be 0 everywhere; none is shown that no run has."""
 
 
 def compare(
@@ -174,7 +155,7 @@ def compare(
     processes: ProcessesOption = 0,
     backend: BackendOption = "processes",
     address: AddressOption = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
+    as_json: options.JsonOption = False,
     quiet: options.NoRemarksOption = False,
 ) -> None:
     """Plan the same days in several scenarios, by one or more methods, and set the results beside EASY.
@@ -205,7 +186,7 @@ def compare(
         baselines=False,
     )
     with DayBar("comparing", quiet=quiet) as bar:
-        found = compare_runs(
+        done = compare_runs(
             opened,
             methods,
             from_day,
@@ -219,30 +200,29 @@ def compare(
             engine=TaskEngine(backend, address, processes),
             on_pace=bar.pace,
         )
+    found = done.content
     if bar.kept and not quiet:
-        days = sum(row["days"] for row in found.runs if row["kind"] == "plan")
+        days = sum(row["days"] for row in found["runs"] if row["kind"] == "plan")
         say(f"went on with an earlier comparison: {bar.kept:,} of {days:,} planned days were there and kept", err=True)
     if as_json:
-        import json
-
-        say_json(json.loads((found.folder / "compare.json").read_text(encoding="utf-8")))
+        say_json(found)
         return
     span = f"{from_day}" if from_day == to_day else f"{from_day} to {to_day}"
-    for sentence in found.answer:
+    for sentence in found["answer"]:
         say(fill(sentence, 80))
-    like = "" if len(opened) == 1 else f"; like with like is against {_base_words(found.baseline)}"
-    say(f"\n{span}, in {found.currency}{like}\n")
-    if found.pairs:
-        say(pairs_text(found.pairs) + "\n")
-    say(compare_text(found.runs))
-    if curve := carbon_text(found.runs):
+    like = "" if len(opened) == 1 else f"; like with like is against {_base_words(found['baseline'])}"
+    say(f"\n{span}, in {found['currency']}{like}\n")
+    if found["pairs"]:
+        say(pairs_text(found["pairs"]) + "\n")
+    say(compare_text(found["runs"]))
+    if curve := carbon_text(found["runs"]):
         say("\n" + curve)
-    if frontier := waiting_text(found.runs):
+    if frontier := waiting_text(found["runs"]):
         say("\n" + frontier)
-    if found.members is not None:
-        say("\n" + members_text(found.members))
-    say("\n" + "\n".join(found.notes))
-    say(f"\n{_near(found.folder)}")
+    if "members" in found:
+        say("\n" + members_text(found["members"]))
+    say("\n" + "\n".join(found["notes"]))
+    say(f"\n{_near(done.folder)}")
 
 
 def pairs_text(pairs: Sequence[dict[str, Any]]) -> str:
@@ -355,13 +335,9 @@ def members_text(rows: Sequence[dict[str, Any]]) -> str:
 
 def _block(rows: Sequence[dict[str, Any]], *, with_baseline: bool) -> str:
     lines = [[rows[0]["scenario"], *(_run_name(row) for row in rows)]]
-    for label, key, text in _LINES:
-        is_shown = any(row[_RARE[key]] for row in rows) if key in _RARE else True
-        if key in _OF_SOME:
-            is_shown = any(row[key] is not None for row in rows)
-        if key.startswith("profit_difference"):
-            is_shown = with_baseline and any(row[key] for row in rows)
-        if is_shown:
+    for label, key, text, needs in _LINES:
+        is_there = any(row[key] is not None for row in rows) and (not needs or any(row[needs] for row in rows))
+        if is_there and (with_baseline or not key.startswith("profit_difference")):
             lines.append([label, *("-" if row[key] is None else text(row[key]) for row in rows)])
     return "\n".join(_columns(*each) for each in lines)
 

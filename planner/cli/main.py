@@ -138,7 +138,7 @@ def plan(
     nodes: options.NodesOption = None,
     bound_time: options.BoundTimeOption = options.BOUND_TIME,
     rebook: options.RebookOption = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
+    as_json: options.SummaryOption = False,
     quiet: options.QuietOption = False,
     version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="The version.")] = False,
 ) -> None:

@@ -43,7 +43,7 @@ def now(
     iterations: options.IterationsOption = None,
     bound_time: options.BoundTimeOption = options.BOUND_TIME,
     rebook: options.RebookOption = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
+    as_json: options.SummaryOption = False,
     quiet: options.QuietOption = False,
     brief: Annotated[bool, typer.Option("--brief", help="With --apply: one line, for a log.")] = False,
     metrics_file: Annotated[

@@ -119,6 +119,8 @@ BoundTimeOption = Annotated[
 QuietOption = Annotated[
     bool, typer.Option("--quiet", "-q", help="Print nothing when all goes well; JSON where it is asked for.")
 ]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print as JSON.")]
+SummaryOption = Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")]
 NoRemarksOption = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no remarks.")]
 RebookOption = Annotated[
     bool, typer.Option("--rebook", help="Write over a day that is booked; it stays among its versions.")

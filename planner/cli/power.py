@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from planner.cli.options import QuietOption, ScenarioOption, SettingsOption
-from planner.cli.terminal import say, say_json
+from planner.cli.options import JsonOption, QuietOption, ScenarioOption, SettingsOption
+from planner.cli.terminal import aligned, say, say_json
 from planner.errors import InputError
 from planner.limits import RUN_DAYS, W_PER_CORE
 from planner.runs.asked import open_scenario, parse_day
@@ -38,7 +38,6 @@ DaysOption = Annotated[
     typer.Option(min=1, max=int(RUN_DAYS.high), help="Days to ask Slurm for, up to the last midnight; default: 30."),
 ]
 OneNodeOption = Annotated[bool, typer.Option("--one-node", help="Leave out jobs of several nodes.")]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print as JSON.")]
 
 DAYS = 30
 """How many days Slurm is asked for."""
@@ -212,11 +211,7 @@ def errors_text(lines: list[ErrorLine]) -> str:
                 _shown(said.bias, "{:+.1%}"),
             ]
         )
-    widths = [max(len(row[k]) for row in [heads, *rows]) for k in range(len(heads))]
-    return "\n".join(
-        f"{row[0]:<{widths[0]}}" + "".join(f"  {row[k]:>{widths[k]}}" for k in range(1, len(row)))
-        for row in [heads, *rows]
-    )
+    return "\n".join(aligned([heads, *rows]))
 
 
 def _shown(value: float | None, form: str) -> str:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from planner.cli import tab_key
-from planner.cli.options import FirstOption, LastOption, QuietOption, require_days
-from planner.cli.terminal import say, say_json
+from planner.cli.options import FirstOption, JsonOption, LastOption, QuietOption, require_days
+from planner.cli.terminal import aligned, say, say_json
 from planner.errors import InputError
 from planner.printable import printable
 from planner.runs.asked import parse_day
@@ -63,7 +63,7 @@ def report(
     statements: Annotated[
         bool, typer.Option("--statements", help="A statement for each account, too: page, CSV and XLSX.")
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
+    as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
     """Report revenue, energy, CO2, costs and profit over written days, by account, user, class, partition, QOS or job.
@@ -160,7 +160,7 @@ def report_text(made: CostReport) -> str:
     lines.append(cells("all", f"{jobs:,}", made.totals, made.mean_wait_h))
     which = "booked" if made.is_booked else "only planned"
     title = f"{made.scenario}, {made.asked}, {_days(len(made.days))}, {which}, money in {made.currency}"
-    return "\n".join([title, "", *_aligned([heads, *lines])])
+    return "\n".join([title, "", *aligned([heads, *lines])])
 
 
 def planned_text(made: CostReport, found: PlannedAgainstReal) -> str:
@@ -183,7 +183,7 @@ def planned_text(made: CostReport, found: PlannedAgainstReal) -> str:
 
     shown = [*found.lines[:-1][:SHOWN], found.lines[-1], found.total]
     title = f"real, and its difference to what was planned, on {found.days} days that are booked and were planned"
-    return "\n".join([title, "", *_aligned([heads, *map(cells, shown)])])
+    return "\n".join([title, "", *aligned([heads, *map(cells, shown)])])
 
 
 def split_text(found: Split) -> str:
@@ -197,7 +197,7 @@ def split_text(found: Split) -> str:
         parts = [f"{'+' if cents[name] > 0 else ''}{_shown(cents[name], 2)}" for name in CAUSES]
         rows.append([names[quantity], _shown(cents["planned"], 2), *parts, _shown(cents["real"], 2)])
     meanings = [f"  {name.replace('_', ' ')}: {meaning}" for name, meaning in CAUSES.items()]
-    return "\n".join(["why real is not as planned", "", *_aligned(rows), "", *meanings])
+    return "\n".join(["why real is not as planned", "", *aligned(rows), "", *meanings])
 
 
 def budgets_text(made: CostReport) -> str:
@@ -208,13 +208,7 @@ def budgets_text(made: CostReport) -> str:
         mark = {"100 %": "used up", "80 %": "80 % used"}.get(each.mark, "")
         rows.append([printable(each.account), *amounts, f"{each.used_percent:,.1f}", mark])
     title = f"budgets from {made.budgets[0].first} to {made.budgets[0].until}"
-    return "\n".join([title, "", *_aligned(rows)])
-
-
-def _aligned(rows: list[list[str]]) -> list[str]:
-    """Lines of a table: the first column to the left, the others to the right."""
-    widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))]
-    return [f"{row[0]:<{widths[0]}}" + "".join(f"  {row[k]:>{widths[k]}}" for k in range(1, len(row))) for row in rows]
+    return "\n".join([title, "", *aligned(rows)])
 
 
 def _shown(value: Decimal, digits: int) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from planner.cli import day, options, tab_key
-from planner.cli.terminal import say, say_json
+from planner.cli.terminal import left_words, say, say_json
 from planner.runs.asked import parse_day
-from planner.units import clock, distance
+from planner.runs.progress import Work
+from planner.units import distance
 
 if TYPE_CHECKING:
     from planner.domain.day_summary import DaySummary
@@ -80,9 +81,9 @@ def run_range(
 
     folder = out / chosen.name
     summaries: list[DaySummary] = []
-    kept: list[bool] = []
+    seen: dict[str, list[float]] = {"planned": [], "kept": []}
+    began = time.monotonic()
     shows_rows = not (as_json or quiet)
-    left = TimeLeft((to_day - from_day).days + 1)
     with _interrupts() as interrupts, Progress(f"{from_day}: reading the inputs", quiet=quiet) as progress:
         for each in run_days(
             chosen,
@@ -94,12 +95,13 @@ def run_range(
             fresh=fresh,
         ):
             summaries.append(each.summary)
-            kept.append(each.planned is None)
+            seen["kept" if each.planned is None else "planned"].append(time.monotonic() - began)
+            began = time.monotonic()
             if shows_rows:
                 with progress.aside():
-                    row = day_text(each.summary, was_there=kept[-1])
-                    say(row if len(kept) > 1 else f"{HEAD}\n{row}")
-            progress.rename(left.after(planned=each.planned is not None))
+                    row = day_text(each.summary, was_there=each.planned is None)
+                    say(row if len(summaries) > 1 else f"{HEAD}\n{row}")
+            progress.rename(done_text((to_day - from_day).days + 1, seen))
             day.remark_stand_in(each.summary)
             if not quiet and each.planned is not None:
                 day.remark(each.planned.day)
@@ -151,26 +153,13 @@ def bound_text(bound_eur: float, gap: float | None) -> str:
     return f"No plans of these days, with all jobs known ahead, could earn more than {bound_eur:,.2f}{said}."
 
 
-class TimeLeft:
-    """How many days of a run are done, and about how long the others take: as long each as those that were planned."""
-
-    def __init__(self, days: int, clock_s: Callable[[], float] = time.monotonic) -> None:
-        self._days, self._clock_s = days, clock_s
-        self._done, self._planned, self._spent_s, self._since_s = 0, 0, 0.0, clock_s()
-
-    def after(self, *, planned: bool) -> str:
-        """What to say after one more day; days that were kept take no time."""
-        now_s = self._clock_s()
-        self._done += 1
-        if planned:
-            self._planned += 1
-            self._spent_s += now_s - self._since_s
-        self._since_s = now_s
-        left = self._days - self._done
-        if left <= 0:
-            return f"{self._done} of {self._days} days done, and on until no job is left"
-        about = f", about {clock(left * self._spent_s / self._planned)} left" if self._planned else ""
-        return f"{self._done} of {self._days} days done{about}"
+def done_text(days: int, seen: Mapping[str, list[float]]) -> str:
+    """How many days of a run are done, and how long the others take, by the seconds of those planned and kept."""
+    done = sum(map(len, seen.values()))
+    if done >= days:
+        return f"{done} of {days} days done, and on until no job is left"
+    left = left_words(Work({"planned": days}).pace(seen).left_s)
+    return f"{done} of {days} days done{left and f', {left}'}"
 
 
 class _Interrupts:

@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from planner.cli.options import NoRemarksOption
-from planner.cli.terminal import Progress, listed, say, say_json
+from planner.cli.options import JsonOption, NoRemarksOption
+from planner.cli.terminal import Progress, listed, say, say_json, table_text
 from planner.errors import InputError
 from planner.limits import W_PER_CORE
 
@@ -36,7 +36,7 @@ def savings(
     cores: Annotated[int | None, typer.Option(min=1, help="Size of the machine; default: what jobs ran on.")] = None,
     hours: Annotated[list[str] | None, typer.Option(metavar="LIST", help="How long jobs may be held: 2,6,24.")] = None,
     out: Annotated[Path, typer.Option(metavar="DIR", help="Where results go, below OUT/savings.")] = Path("reports"),
-    as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
+    as_json: JsonOption = False,
     quiet: NoRemarksOption = False,
 ) -> None:
     """What would last month have cost with jobs held for cheaper hours? Nothing needs to be set up.
@@ -56,16 +56,13 @@ def savings(
         month = read_month(sacct, zone=zone, w_per_core=watts, cores=cores)
         found = month_savings(month, given, out, hours=promised, on_step=bar.doing)
     if as_json:
-        import json
-
-        say_json(json.loads((found.folder / "savings.json").read_text(encoding="utf-8")))
+        say_json(found.content)
         return
     from textwrap import fill
 
     from planner.cli.compare import wait_text
-    from planner.cli.simulate import table_text
 
-    say(fill(found.answer, 80) + "\n")
+    say(fill(found.content["answer"], 80) + "\n")
     lines = [
         {
             "run": row["run"],
@@ -76,10 +73,10 @@ def savings(
             "mean wait": wait_text(row["mean_wait_s"]),
             "95 % up to": wait_text(row["wait95_s"]),
         }
-        for row in found.rows
+        for row in found.content["runs"]
     ]
     say(table_text(lines) + "\n")
-    for line in found.assumed:
+    for line in found.content["assumed"]:
         say(fill(f"{line}.", 80, subsequent_indent="  "))
     say(f"\n{found.folder}")
 

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from planner import defaults
+from planner.cli.options import JsonOption
 from planner.cli.tab_key import fitting
 from planner.cli.terminal import say, say_json
 from planner.errors import InputError
@@ -44,8 +45,7 @@ def _orderings() -> dict[str, str]:
 
 def _scenarios() -> dict[str, str]:
     from planner.places import scenario_folders
-    from planner.scenario.find import known_scenarios
-    from planner.scenario.layers import read_spec
+    from planner.scenario.layers import known_scenarios, read_spec
 
     folders = scenario_folders(Path.cwd())
     found = {}
@@ -145,7 +145,7 @@ def show(
     topic: Annotated[
         str, typer.Argument(metavar="TOPIC", help=f"What to list: {', '.join(TOPICS)}.", autocompletion=_topics)
     ],
-    as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """List what there is to choose from, each with a sentence; params are keys of methods, schema is for editors."""
     if topic not in TOPICS:

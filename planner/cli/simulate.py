@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,8 +9,8 @@ import typer
 
 from planner import defaults
 from planner.cli import tab_key
-from planner.cli.options import NoRemarksOption, SettingsOption, require_days, solve_time
-from planner.cli.terminal import ReplayBar, listed, say, say_json
+from planner.cli.options import JsonOption, NoRemarksOption, SettingsOption, require_days, solve_time
+from planner.cli.terminal import ReplayBar, listed, say, say_json, table_text
 from planner.errors import InputError
 from planner.limits import PROCESSORS, SEED
 from planner.online.search_options import OfflineSearch
@@ -107,7 +106,7 @@ def simulate(
         Path | None,
         typer.Option(metavar="FILE", help="HTML page of the metrics and of how long jobs waited, to write."),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
+    as_json: JsonOption = False,
     quiet: NoRemarksOption = False,
 ) -> None:
     """Replay a trace under on-line policies and measure what happened.
@@ -188,25 +187,3 @@ def numbers_of(text: str | None, option: str) -> tuple[int, ...]:
     except ValueError as error:
         raise InputError(f"{option}: cannot read {text!r} as numbers; write 1 or 1,3") from error
     return found
-
-
-def table_text(rows: Sequence[Mapping[str, object]]) -> str:
-    """Lines of a table in columns: words to the left, numbers to the right."""
-    columns = list(dict.fromkeys(name for row in rows for name in row))
-    cells = [[_cell(row.get(name, "")) for name in columns] for row in rows]
-    widths = [max(len(name), *(len(line[k]) for line in cells)) for k, name in enumerate(columns)]
-    words = [all(isinstance(row.get(name, ""), str) for row in rows) for name in columns]
-    lines = [columns, *cells]
-    return "\n".join(
-        "  ".join(
-            text.ljust(width) if word else text.rjust(width)
-            for text, width, word in zip(line, widths, words, strict=True)
-        ).rstrip()
-        for line in lines
-    )
-
-
-def _cell(value: object) -> str:
-    if isinstance(value, float):
-        return f"{value:.4f}" if abs(value) < 1000 else f"{value:,.1f}"
-    return f"{value:,}" if isinstance(value, int) else str(value)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from planner.cli.options import JsonOption
 from planner.cli.terminal import say, say_json
 
 if TYPE_CHECKING:
@@ -85,7 +86,6 @@ app = typer.Typer(help="Slurm: save what it says; hold jobs, verify and undo tha
 
 PlanArgument = Annotated[Path, typer.Argument(metavar="DIR", help="The folder of a planned day.")]
 YesOption = Annotated[bool, typer.Option("--yes", help="Do it; without this, say what would be done.")]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print as JSON.")]
 
 
 @app.callback()

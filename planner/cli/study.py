@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from planner.cli.options import NoRemarksOption, solve_time
-from planner.cli.simulate import table_text
-from planner.cli.terminal import TaskBar, say, say_json
+from planner.cli.options import JsonOption, NoRemarksOption, solve_time
+from planner.cli.terminal import TaskBar, listed, say, say_json, table_text
 from planner.errors import InputError
 
 if TYPE_CHECKING:
@@ -36,7 +35,6 @@ PLAIN = ("text", "number", "flag", "path")
 """Kinds whose values are taken as they come."""
 
 MarkdownOption = Annotated[bool, typer.Option("--markdown", help="Print the tables for a document.")]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print as JSON.")]
 SHOWN = {"markdown": MarkdownOption, "as_json": JsonOption, "quiet": NoRemarksOption}
 """Options of all studies that say what is printed."""
 
@@ -77,8 +75,7 @@ def study_all(
     """
     from planner.studies.all_studies import LABELS, AllStudies
 
-    chosen = tuple(name.strip() for name in ",".join(only).split(",") if name.strip()) if only else LABELS
-    AllStudies(data, out, chosen, quick).run(say)
+    AllStudies(data, out, tuple(listed(only, "")) or LABELS, quick).run(say)
 
 
 def command_of(kind: type[Study]) -> Callable[..., None]:
@@ -137,7 +134,7 @@ def _read(each: StudyOption, value: Any) -> Any:
     if each.kind == "time":
         return solve_time(value, each.flags[0])
     if each.kind in ("list", "names", "numbers", "percents"):
-        named = [name.strip() for name in ",".join(value).split(",") if name.strip()]
+        named = listed(value, "")
         if each.kind == "list":
             return tuple(named)
         return tuple(dict.fromkeys(named if each.kind == "names" else _numbers(each, named)))

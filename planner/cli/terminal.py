@@ -6,7 +6,7 @@ import json
 import math
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from types import TracebackType
@@ -87,6 +87,31 @@ def listed(given: list[str] | None, default: str) -> list[str]:
     """Names that were given one by one or by commas."""
     texts = given or [default]
     return [name.strip() for text in texts for name in text.split(",") if name.strip()]
+
+
+def aligned(rows: Sequence[Sequence[str]], words: Collection[int] = (0,)) -> list[str]:
+    """Lines of a table: columns of words to the left, all others to the right."""
+    widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))]
+
+    def line(row: Sequence[str]) -> str:
+        cells = zip(row, widths, strict=True)
+        return "  ".join(c.ljust(width) if k in words else c.rjust(width) for k, (c, width) in enumerate(cells))
+
+    return [line(row).rstrip() for row in rows]
+
+
+def table_text(rows: Sequence[Mapping[str, object]]) -> str:
+    """Rows in columns by name: words to the left, numbers to the right."""
+    columns = list(dict.fromkeys(name for row in rows for name in row))
+    cells = [[_cell(row.get(name, "")) for name in columns] for row in rows]
+    words = {k for k, name in enumerate(columns) if all(isinstance(row.get(name, ""), str) for row in rows)}
+    return "\n".join(aligned([columns, *cells], words))
+
+
+def _cell(value: object) -> str:
+    if isinstance(value, float):
+        return f"{value:.4f}" if abs(value) < 1000 else f"{value:,.1f}"
+    return f"{value:,}" if isinstance(value, int) else str(value)
 
 
 class _Bar:

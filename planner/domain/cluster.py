@@ -212,7 +212,7 @@ class Cluster:
             first, last = self.first_nodes[index], self.first_nodes[index + 1]
             numbers = [node - first + 1 for node in wanted if first <= node < last]
             if node_class.nodes:
-                parts += _lists([node_class.nodes[number - 1] for number in numbers])
+                parts += short_names([node_class.nodes[number - 1] for number in numbers])
             elif numbers:
                 parts.append(_bracketed(node_class.name, numbers, self._digits(index)))
         return ",".join(parts)
@@ -221,8 +221,8 @@ class Cluster:
         return len(str(self.classes[index].count))
 
 
-def _lists(names: list[str]) -> list[str]:
-    """Names in the short form; neighbours that differ in a number at their end are put together."""
+def short_names(names: Iterable[str]) -> list[str]:
+    """Names in the short form that Slurm uses; neighbours that differ in a number at their end are put together."""
     groups: list[tuple[str, list[str]]] = []
     for name in names:
         match = _NUMBERED.fullmatch(name)

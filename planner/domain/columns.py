@@ -55,30 +55,11 @@ class JobColumns:
 
     The groups of job j are ``group_ptr[j]:group_ptr[j + 1]``, its units ``unit_ptr[j]:unit_ptr[j + 1]``.
 
-    Attributes
-    ----------
-    release_s
-        First second of the day at which the job may start; after the day for one that may not begin before.
-    duration_s
-        Requested time.
-    latest_start_s
-        Last start that meets the deadline; `NO_DEADLINE` without one.
-    power_mw
-        Mean power [mW].
-    weight
-        Revenue weight.
-    group_count
-        Units in the group.
-    group_amount
-        What a unit asks of each resource, in thousandths, then of each hidden column; shape (groups, columns).
-    group_core_equivalents
-        Core-equivalents of a unit on a node of each class, 0 where it does not fit; shape (groups, classes).
-    group_charged
-        Core-hours that an hour of a unit is charged as, whatever its node.
-    unit_group
-        Group of each unit.
-    links
-        Which of the jobs wait for which others.
+    ``release_s`` is the first second of the day at which a job may start, ``latest_start_s`` the last that meets its
+    deadline, or `NO_DEADLINE`; ``power_mw`` is its mean power, ``weight`` its revenue weight. ``group_amount`` is what
+    a unit asks of each resource in thousandths, then of each hidden column (groups, columns);
+    ``group_core_equivalents`` are those of a unit on a node of each class, 0 where it does not fit (groups, classes);
+    ``group_charged`` are the core-hours that an hour of a unit is charged as, whatever its node.
     """
 
     release_s: Ints

@@ -114,48 +114,20 @@ class Promise:
 class Job:
     """One submitted request.
 
-    Attributes
-    ----------
-    id
-        Name of the job, unique in a queue.
-    submit_unix
-        Submit time [Unix seconds].
-    requested_s
-        Requested wallclock time [s]: the limit that the site enforces.
-    units
-        Groups of equal units; all units start and end together, each on one node.
-    power_w
-        Mean power of the whole job while it runs [W].
-    runtime_s
-        Actual runtime [s] where the source knows it.
-    deadline_unix
-        Latest end [Unix seconds], if any.
-    revenue_weight
-        Factor on what the job's resources earn.
-    estimate_s
-        How long planning thinks that the job runs [s]; None: as long as it requested.
-    promise
-        Until when the site may hold it, if it did.
-    easy_unix
-        When EASY would have started it [Unix seconds], as the first plan that knew it found.
-    classes
-        Names of the node classes that its units may run on, sorted; empty: on all.
-    exclusive
-        Whether each of its units has a node to itself.
-    begin_unix
-        Earliest start [Unix seconds] that its user asked for, if any.
-    priority
-        How many times what it earns the job counts when it is chosen; no part of the money.
-    after
-        Jobs that must come first.
-    qos
-        Quality of service that it was submitted with, where the source knows it.
-    partition
-        Partitions that it was submitted to, with commas, where the source knows them; its classes are their nodes.
-    may_hold
-        Whether it may be held for a cheaper hour.
-    queue_place
-        Its place in the queue of the site's scheduler, the first lowest; None: by submission.
+    ``id`` is unique in a queue. ``requested_s`` is the wallclock limit that the site enforces, ``estimate_s`` how long
+    planning thinks that the job runs (None: as requested), ``runtime_s`` how long it ran, where the source knows it.
+    ``units`` are groups of equal units, which all start and end together, each on one node; ``power_w`` is the mean
+    power of the whole job.
+
+    ``begin_unix`` is the earliest start that its user asked for, ``deadline_unix`` the latest end. ``classes`` are the
+    node classes that its units may run on, sorted, all where it is empty; ``exclusive``: each unit has a node to
+    itself. ``after`` are jobs that must come first. ``partition`` has those it was submitted to, with commas; its
+    classes are their nodes.
+
+    ``revenue_weight`` is a factor on what its resources earn. ``priority`` is how many times that it counts when jobs
+    are chosen; no part of the money. ``queue_place`` is its place in the queue of the site's scheduler, the first
+    lowest; None: by submission. ``may_hold``: it may be held for a cheaper hour; ``promise`` says until when, if it
+    was, and ``easy_unix`` when EASY would have started it, as the first plan that knew it found.
     """
 
     id: str

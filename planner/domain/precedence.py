@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from graphlib import CycleError, TopologicalSorter
 
 import numpy as np
 import numpy.typing as npt
@@ -120,28 +121,17 @@ def waiting_in_vain(jobs: Iterable[Job], never: Collection[str]) -> set[str]:
 
 
 def _require_no_circle(ids: Sequence[str], links: Ints) -> None:
-    """Jobs that wait for nobody left are taken away until none is left, or only circles and what hangs on them."""
-    before: dict[int, set[int]] = {}
+    """InputError that names the jobs of a circle, each before the one that it waits for, the first job first."""
+    order: TopologicalSorter[int] = TopologicalSorter()
     for job, other, _ in links.tolist():
-        before.setdefault(job, set()).add(other)
-    free = {other for others in before.values() for other in others} - set(before)
-    followers: dict[int, list[int]] = {}
-    for job, others in before.items():
-        for other in others:
-            followers.setdefault(other, []).append(job)
-    while free:
-        gone = free.pop()
-        for job in followers.get(gone, ()):
-            before[job].remove(gone)
-            if not before[job]:
-                del before[job]
-                free.add(job)
-    if not before:
+        order.add(job, other)
+    try:
+        order.prepare()
         return
-    walk = [min(before)]
-    while walk[-1] not in walk[:-1]:
-        walk.append(min(before[walk[-1]]))
-    circle = walk[walk.index(walk[-1]) :]
+    except CycleError as error:
+        found: list[int] = error.args[1][:0:-1]
+    first = found.index(min(found))
+    circle = [*found[first:], *found[: first + 1]]
     if len(circle) == 2:
         raise InputError(f"job {shortened(ids[circle[0]], 40)} waits for itself; remove that dependency")
     more = f" ... ({len(circle) - 1} jobs)" if len(circle) > MOST_NAMED + 1 else ""

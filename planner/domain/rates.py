@@ -19,18 +19,9 @@ from planner.units import MILLI
 class Battery:
     """A battery that serves the site: it is charged from unused sun or from the grid, and never feeds the grid.
 
-    Attributes
-    ----------
-    capacity_kwh
-        What it holds when full.
-    power_kw
-        The most that it takes or gives.
-    efficiency
-        Part of what is put in that comes out again; half of the loss is at each end.
-    start_kwh
-        What it holds when the day begins.
-    end_kwh
-        What it holds at least when the day ends, as far as it can be charged by then.
+    ``power_kw`` is the most that it takes or gives, ``efficiency`` the part of what is put in that comes out again;
+    half of the loss is at each end. It holds ``start_kwh`` when the day begins, and at least ``end_kwh`` when it ends,
+    as far as it can be charged by then.
     """
 
     capacity_kwh: float
@@ -74,26 +65,12 @@ class UsePrice:
 class Rates:
     """What use earns and what is paid for peaks and carbon.
 
-    Attributes
-    ----------
-    eur_per_core_hour
-        What a core-equivalent earns in an hour.
-    demand_eur_per_kw
-        Charged on the day's highest mean bought power over ``demand_interval_s``, as far as it is above
-        ``demand_so_far_kw``: the peak that is charged already.
-    carbon_eur_per_tonne
-        Price of emitted CO2.
-    carbon_weight_eur_per_tonne
-        What a tonne counts besides when plans are compared; no part of the money.
-    eur_per_hour
-        What each unit of a resource earns in an hour on top, by the resource's name.
-    class_prices
-        What use earns on the nodes of some classes instead, by the class's name; a job is billed at the cheapest class
-        that it may use, wherever it runs.
-    battery
-        The site's battery as the day finds it, if it has one.
-    account_factors, qos_factors
-        What the jobs of an account or a QOS pay, as a factor on all that.
+    The demand charge is on the day's highest mean bought power over ``demand_interval_s``, as far as it is above
+    ``demand_so_far_kw``: the peak that is charged already. ``carbon_weight_eur_per_tonne`` is what a tonne of CO2
+    counts besides its price when plans are compared; it is no part of the money. ``eur_per_hour`` is what each unit of
+    a resource earns in an hour on top, by the resource's name; ``class_prices`` are those of some classes instead: a
+    job is billed at the cheapest class that it may use, wherever it runs. The factors are on all that the jobs of an
+    account or a QOS pay. ``battery`` is the site's as the day finds it.
     """
 
     eur_per_core_hour: float

@@ -20,24 +20,11 @@ from planner.units import GRAMS_PER_TONNE
 class Segment:
     """A half-open stretch of the day with one temperature and one price.
 
-    Attributes
-    ----------
-    start_s, end_s
-        Bounds, in seconds from the start of the day.
-    temperature_c
-        Outside temperature, a step of the PUE table unless cooling is linear between steps [C].
-    price_eur_per_kwh
-        Price of bought electricity.
-    solar_w
-        Mean power of the site's own photovoltaics [W].
-    carbon_g_per_kwh
-        Carbon intensity of bought electricity.
-    fee_eur_per_kwh
-        What is paid on top of the price for each bought kWh: grid fees, levies, taxes.
-    feed_in_eur_per_kwh
-        What a kWh of the site's own sun earns when it is fed into the grid; below zero it is not fed in.
-    counts
-        What its money counts when plans are compared: below 1 for days that are looked at, and not kept.
+    Bounds are in seconds from the start of the day. ``temperature_c`` is that outside, a step of the PUE table unless
+    cooling is linear between steps. ``solar_w`` is the mean power of the site's own photovoltaics. A bought kWh costs
+    its price and ``fee_eur_per_kwh``: grid fees, levies, taxes. ``feed_in_eur_per_kwh`` is what a kWh of own sun earns
+    in the grid; below zero it is not fed in. ``counts`` is what money counts when plans are compared: below 1 for days
+    that are looked at, and not kept.
     """
 
     start_s: int
@@ -54,6 +41,17 @@ class Segment:
     def length_s(self) -> int:
         """Length [s]."""
         return self.end_s - self.start_s
+
+
+_SERIES = (
+    "temperature_c",
+    "price_eur_per_kwh",
+    "solar_w",
+    "carbon_g_per_kwh",
+    "fee_eur_per_kwh",
+    "feed_in_eur_per_kwh",
+)
+"""What a segment takes of a series, in the order of `cut_segments`."""
 
 
 def cut_segments(
@@ -76,14 +74,7 @@ def cut_segments(
     start, end = horizon.start_unix, horizon.end_unix
     series = [
         one.between(start, end) if one is not None else StepSeries.constant("nothing", 0.0, start, end)
-        for one in (
-            temperature_c,
-            price_eur_per_kwh,
-            solar_w,
-            carbon_g_per_kwh,
-            fee_eur_per_kwh,
-            feed_in_eur_per_kwh,
-        )
+        for one in (temperature_c, price_eur_per_kwh, solar_w, carbon_g_per_kwh, fee_eur_per_kwh, feed_in_eur_per_kwh)
     ]
     edges = np.unique(np.concatenate([one.edges_unix for one in series]))
     moments = edges[:-1]
@@ -94,14 +85,9 @@ def cut_segments(
     lasts = np.append(firsts[1:], len(moments))
     return tuple(
         Segment(
-            start_s=int(edges[first] - start),
-            end_s=int(edges[last] - start),
-            temperature_c=float(steps[first]),
-            price_eur_per_kwh=float(columns[first, 1]),
-            solar_w=float(columns[first, 2]),
-            carbon_g_per_kwh=float(columns[first, 3]),
-            fee_eur_per_kwh=float(columns[first, 4]),
-            feed_in_eur_per_kwh=float(columns[first, 5]),
+            int(edges[first] - start),
+            int(edges[last] - start),
+            **dict(zip(_SERIES, columns[first].tolist(), strict=True)),
         )
         for first, last in zip(firsts, lasts, strict=True)
     )
@@ -147,30 +133,9 @@ def split_segments(segments: Sequence[Segment], moments_s: Sequence[int]) -> tup
 class SegmentColumns:
     """Segments as arrays, one entry per segment.
 
-    Attributes
-    ----------
-    edges_s
-        Start of each segment, and the end of the last.
-    length_s
-        Length of each segment.
-    temperature_c
-        Outside temperature, as the PUE table takes it.
-    price_eur_per_kwh
-        Price of bought electricity.
-    carbon_g_per_kwh
-        Carbon intensity of bought electricity.
-    fee_eur_per_kwh
-        What is paid on top of it: grid fees, levies, taxes.
-    full_price_eur_per_kwh
-        Price of bought electricity with its fees and its carbon.
-    solar_w
-        Mean power of the site's own photovoltaics.
-    feed_in_eur_per_kwh
-        What sun that the site does not use earns; 0 where it would cost something and is curtailed.
-    uses_sun
-        Whether the site uses its own sun: where bought electricity costs more than feeding in earns.
-    counts
-        What money counts when plans are compared.
+    ``edges_s`` are the starts and the end of the last. ``full_price_eur_per_kwh`` is the price of bought electricity
+    with its fees and its carbon. ``feed_in_eur_per_kwh`` is 0 where feeding in would cost something: then sun that the
+    site does not use is curtailed. The site ``uses_sun`` where bought electricity costs more than feeding in earns.
     """
 
     edges_s: Ints
@@ -197,22 +162,24 @@ class SegmentColumns:
 
 def segment_columns(segments: Sequence[Segment], carbon_eur_per_tonne: float) -> SegmentColumns:
     """The segments of a day as arrays; they follow each other without gaps."""
+
+    def column(name: str) -> Floats:
+        return np.array([getattr(segment, name) for segment in segments], dtype=np.float64)
+
     edges_s = np.array([*(segment.start_s for segment in segments), segments[-1].end_s], dtype=np.int64)
-    price = np.array([segment.price_eur_per_kwh for segment in segments], dtype=np.float64)
-    fee = np.array([segment.fee_eur_per_kwh for segment in segments], dtype=np.float64)
-    feed_in = np.array([max(0.0, segment.feed_in_eur_per_kwh) for segment in segments], dtype=np.float64)
-    carbon_g = np.array([segment.carbon_g_per_kwh for segment in segments], dtype=np.float64)
+    price, fee, carbon_g = column("price_eur_per_kwh"), column("fee_eur_per_kwh"), column("carbon_g_per_kwh")
+    feed_in = np.maximum(0.0, column("feed_in_eur_per_kwh"))
     full_price = price + fee + carbon_g / GRAMS_PER_TONNE * carbon_eur_per_tonne
     return SegmentColumns(
         edges_s=edges_s,
         length_s=np.diff(edges_s),
-        temperature_c=np.array([segment.temperature_c for segment in segments], dtype=np.float64),
+        temperature_c=column("temperature_c"),
         price_eur_per_kwh=price,
         carbon_g_per_kwh=carbon_g,
         fee_eur_per_kwh=fee,
         full_price_eur_per_kwh=full_price,
-        solar_w=np.array([segment.solar_w for segment in segments], dtype=np.float64),
+        solar_w=column("solar_w"),
         feed_in_eur_per_kwh=feed_in,
         uses_sun=full_price > feed_in,
-        counts=np.array([segment.counts for segment in segments], dtype=np.float64),
+        counts=column("counts"),
     )

@@ -146,30 +146,13 @@ class Situation:
 
     Promises that were given are with the jobs.
 
-    Attributes
-    ----------
-    moment_unix
-        The moment.
-    pending
-        Jobs that wait, in order of submission.
-    started
-        Jobs that run, and jobs that have ended since the start of the day, in order of their start.
-    withdrawn
-        Jobs that were cancelled before they started.
-    outages
-        Nodes that cannot be used, and when, in the order of `outage_key`.
-    left_alone
-        Jobs that are there but cannot be planned, each with its reason; those that run hold their nodes all the same.
-    times_deferred
-        On how many earlier days jobs that wait were deferred.
-    site
-        The month's peak and the battery when the day of the moment began; None on a first day.
-    strength
-        How strongly it was best to hold by the last plan; None: nobody knows.
-    nightly
-        Whether it is what the day before left at midnight, and not news of its own.
-    source
-        Where it was read from, for messages; two that say the same are equal whatever their source.
+    ``pending`` jobs wait, in order of submission. ``started`` are those that run, and those that have ended since the
+    start of the day, in order of their start; ``withdrawn`` were cancelled before they started. ``outages`` are in the
+    order of `outage_key`. ``left_alone`` are jobs that are there but cannot be planned; those that run hold their nodes
+    all the same. ``times_deferred``: on how many earlier days jobs that wait were deferred. ``site`` is the month's
+    peak and the battery when the day of the moment began, None on a first day; ``strength`` how strongly it was best to
+    hold by the last plan, None where nobody knows. ``nightly``: it is what the day before left at midnight, and not
+    news of its own. ``source`` is for messages.
     """
 
     moment_unix: int

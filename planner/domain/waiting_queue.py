@@ -46,19 +46,10 @@ def all_together(rooms: Sequence[FreeRoom]) -> FreeRoom:
 class WaitingQueue:
     """Waiting jobs of a round, as submitted or by priority, and the room that there is; times in seconds from now.
 
-    Attributes
-    ----------
-    length_s, power_mw
-        Estimate of each job [s], and what it draws [mW].
-    group_ptr, group_count, group_amount
-        Groups of equal units: where those of each job begin, how many units each group has, and what a unit asks of
-        every resource.
-    nodes
-        Free room on each node; a pool is one node.
-    power
-        Power that is left of the site's limit [mW]; None without a limit.
-    cost
-        What a start counts for. It never falls with a later start, and rises ever more steeply or at the same rate.
+    ``length_s`` is the estimate of each job. Its groups of equal units are ``group_ptr[j]:group_ptr[j + 1]``;
+    ``group_amount`` is what a unit asks of every resource. ``nodes`` is the free room on each node, a pool being one;
+    ``power`` what is left of the site's limit [mW], None without one. ``cost`` is what a start counts for: it never
+    falls with a later start, and rises ever more steeply or at the same rate.
     """
 
     length_s: Ints

@@ -72,28 +72,11 @@ def _utc(unix: int) -> str:
 class Weather:
     """The outside of one planning day, and where it was observed.
 
-    Attributes
-    ----------
-    source
-        Name of the source, for messages.
-    temperature_c
-        Dry-bulb temperature [C].
-    ghi_w_per_m2, dni_w_per_m2, dhi_w_per_m2
-        Global horizontal, direct normal and diffuse horizontal irradiance [W/m2], where the source has them.
-    cloud_percent
-        Part of the sky that clouds cover [%], where the source has it.
-    wind_m_per_s
-        Wind speed [m/s], where the source has it.
-    humidity_percent, pressure_hpa
-        Relative humidity over water [%] and air pressure at the place [hPa], where they were asked for and are known.
-    latitude_deg, longitude_deg
-        Place, north and east positive [degrees], where known.
-    altitude_m
-        Height above sea level [m], where known.
-    members
-        Names of the members of a forecast whose mean the temperature is.
-    taken_day
-        The other date whose weather stands in for the planning day; the sun of that date goes with it.
+    Series and places are there where the source has them: temperature is dry-bulb, ``ghi``, ``dni`` and ``dhi`` are
+    global horizontal, direct normal and diffuse horizontal irradiance, humidity is over water, pressure at the place;
+    latitude is positive north, longitude east, altitude above sea level. ``members`` are those of a forecast whose mean
+    the temperature is. ``taken_day`` is another date whose weather stands in for the planning day; the sun of that date
+    goes with it.
     """
 
     source: str

@@ -8,7 +8,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from planner import defaults
 from planner.errors import InputError
@@ -25,11 +25,13 @@ WORDS = {"yesterday": -1, "today": 0, "tomorrow": 1}
 """Days by name, as so many days from today."""
 
 
-def parse_day(text: str, zone: str | None = None, *, by_name: bool = False) -> dt.date:
-    """A calendar day such as 2024-06-01; with a zone also yesterday, today or tomorrow there.
+def parse_day(text: str | dt.date, zone: str | None = None, *, by_name: bool = False) -> dt.date:
+    """A calendar day such as 2024-06-01; with a zone also yesterday, today or tomorrow there; a date is one already.
 
     ``by_name``: the caller takes those words itself, and errors name them.
     """
+    if isinstance(text, dt.date):
+        return text
     if zone is not None and text.strip().lower() in WORDS:
         from planner.domain.horizon import Horizon
 
@@ -123,19 +125,17 @@ def params_of(
     scenario: Scenario,
     *,
     method: str | None = None,
-    time_limit_s: float = defaults.TIME_LIMIT_S,
-    iterations: int | None = None,
-    bound_time_s: float = defaults.BOUND_TIME_S,
-    workers: int = 0,
     engine: str | None = None,
+    iterations: int | None = None,
     also: Sequence[str] = (),
-    rebook: bool = False,
-    page: bool = True,
-    baselines: bool = True,
     command: Sequence[str] = (),
     from_moment: bool = False,
+    **how: Any,
 ) -> Params:
-    """How days of a scenario are planned; without a method by the usual one, which differs from a moment on."""
+    """How days of a scenario are planned; without a method by the usual one, which differs from a moment on.
+
+    ``how`` are further fields of `Params`.
+    """
     from planner.methods import Params, usual_method
     from planner.store.write_day import require_formats
 
@@ -143,16 +143,11 @@ def params_of(
     require_formats(tuple(also))
     return Params(
         method or usual_method(scenario, from_moment=from_moment),
-        workers=workers,
         engine=engine,
-        time_limit_s=time_limit_s,
         iterations=iterations or defaults.ITERATIONS,
-        bound_time_s=bound_time_s,
-        page=page,
-        baselines=baselines,
         also=tuple(also),
         command=tuple(command),
-        rebook=rebook,
+        **how,
     )
 
 
@@ -261,10 +256,9 @@ def asked_runs(
             raise InputError(f"policy {each.name} needs a CP search, which `plan simulate` has; order-... needs none")
     if carbon_weights is not None and waiting is not None:
         raise InputError("--waiting and --carbon-weights each make a curve of their own; give one of them")
-    if carbon_weights is not None:
-        return _by_value(names, "goal.carbon_weight", carbon_weights, "@", settings, seed, jobs), replayed
-    if waiting is not None:
-        return _by_value(names, "goal.waiting", waiting, "~", settings, seed, jobs), replayed
+    for key, values, mark in (("goal.carbon_weight", carbon_weights, "@"), ("goal.waiting", waiting, "~")):
+        if values is not None:
+            return _by_value(names, key, values, mark, settings, seed, jobs), replayed
     return [open_scenario(name, settings, seed, jobs) for name in names], replayed
 
 

@@ -1,8 +1,9 @@
-"""A day that is over, booked as it happened: read, settled, and written in the place of its plan."""
+"""A day that is over, booked as it happened: what sacct or a table says of it, settled, in the place of its plan."""
 
 from __future__ import annotations
 
 import datetime as dt
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,26 +14,35 @@ from planner.accounting.promises import promises_of
 from planner.accounting.settle import settle
 from planner.domain.books import Booked
 from planner.domain.day_summary import DaySummary
-from planner.domain.horizon import Horizon
+from planner.domain.horizon import Horizon, zone_named
 from planner.domain.intake import Intake
 from planner.domain.job import Job
 from planner.domain.plan import Deferral, Plan
 from planner.domain.result import Result
 from planner.domain.situation import Situation
-from planner.errors import InputError
-from planner.inputs.books.booked_day import Happened, Known, booked_day, of_accounts, of_table
+from planner.errors import FileFormatError, InputError, SlurmError
+from planner.inputs.books.booked_day import Happened, Known, booked_day, of_accounts, of_table, require_over
 from planner.inputs.build import Day
-from planner.inputs.slurm.sacct_json import Accounts
+from planner.inputs.slurm.json_document import DocumentAnswer
+from planner.inputs.slurm.machine import SlurmMachine, machine_of
+from planner.inputs.slurm.nodes import read_nodes
+from planner.inputs.slurm.sacct_json import Accounts, read_accounting
+from planner.inputs.slurm.sacct_text import read_accounts
+from planner.inputs.slurm.saved_folder import read_saved
 from planner.pages.day import day_page
 from planner.pages.index import write_index
 from planner.planning.plan_day import PlannedDay
+from planner.runs.asked import open_scenario, parse_day
 from planner.runs.one_day import DoneDay, require_unbooked
 from planner.scenario.schema import Scenario
+from planner.scenario.slurm import SlurmSection
+from planner.slurm.commands import Slurm
+from planner.slurm.snapshot import ask_nodes
 from planner.store.folder import held
 from planner.store.last_plan import LastPlan, plan_before_books, with_last_plan
 from planner.store.provenance import changed, hashes, provenance, with_books
-from planner.store.read_json import read_run, read_summary
-from planner.store.write_day import tables_of, write_day
+from planner.store.read_json import cluster_of, read_run, read_summary
+from planner.store.write_day import require_formats, tables_of, write_day
 from planner.store.write_tables import encoded
 from planner.text_files import csv_text, reading_once
 
@@ -50,25 +60,50 @@ class Books:
     files: tuple[Path, ...] = ()
 
 
-def book(
+def book_asked(
+    day: str | dt.date,
+    scenario: str | Path | None = None,
+    settings: Sequence[str] = (),
+    *,
+    sacct: Path | None = None,
+    table: Path | None = None,
+    out: Path = Path("reports"),
+    also: Sequence[str] = (),
+    rebook: bool = False,
+    command: Sequence[str] = (),
+) -> DoneDay:
+    """Book a day of a scenario from what sacct wrote, from a table, or from Slurm's accounts."""
+    if sacct is not None and table is not None:
+        raise InputError("--sacct and --table both say what ran; leave one of them out")
+    require_formats(tuple(also))
+    now_unix = int(time.time())
+    chosen = open_scenario(scenario, settings, slurm=True)
+    wanted = parse_day(day, chosen.zone)
+    horizon = Horizon(wanted, chosen.zone)
+    require_over(horizon, now_unix)
+    if table is not None:
+        books = Books(table=table, files=(table,))
+    else:
+        books = live_books(horizon, Slurm()) if sacct is None else saved_books(sacct, chosen)
+    folder = out / chosen.name
+    chosen = with_cluster(chosen, folder, horizon, Slurm())
+    return _book(chosen, wanted, books, folder, now_unix=now_unix, rebook=rebook, also=tuple(also), command=command)
+
+
+def _book(
     scenario: Scenario,
     day: dt.date,
     books: Books,
     folder: Path,
     *,
     now_unix: int,
-    rebook: bool = False,
-    also: tuple[str, ...] = (),
-    command: Sequence[str] = (),
+    rebook: bool,
+    also: tuple[str, ...],
+    command: Sequence[str],
 ) -> DoneDay:
     """Settle a day as it happened and write it in a folder of days; the plan of it is kept among its versions.
 
-    Raises
-    ------
-    InputError
-        What the source says cannot be true.
-    BookedError
-        The day is booked from other data, and ``rebook`` is not given.
+    BookedError when the day is booked from other data, unless ``rebook``.
     """
     horizon = Horizon(day, scenario.zone)
     target = folder / day.isoformat()
@@ -170,3 +205,47 @@ def _same(target: Path, planned: PlannedDay, booked: Booked) -> DaySummary | Non
         if (target / f"{name}.csv").read_bytes() != encoded(csv_text([table.columns, *table.rows])):
             return None
     return summary
+
+
+def saved_books(path: Path, scenario: Scenario) -> Books:
+    """The books that a file with the output of ``sacct --json`` or ``sacct --parsable2`` holds."""
+    accounts, repaired = read_accounts(path, zone_named(scenario.zone))
+    return Books(accounts=accounts, intake=Intake(str(path), repaired=repaired), files=(path,))
+
+
+def live_books(horizon: Horizon, slurm: Slurm) -> Books:
+    """The books that Slurm's accounts hold now; SlurmError where they cannot be asked."""
+    try:
+        answer = ask_accounts(horizon, slurm)
+    except SlurmError as error:
+        raise SlurmError(f"{error}; or give what ran with --sacct or --table") from error
+    return Books(accounts=read_accounting(answer), intake=Intake("Slurm"))
+
+
+def ask_accounts(horizon: Horizon, slurm: Slurm) -> DocumentAnswer:
+    """What Slurm's accounts have of a day: every job that waited or ran on it."""
+    first, last = (
+        dt.datetime.fromtimestamp(unix, tz=dt.UTC).strftime("%Y-%m-%dT%H:%M:%S")
+        for unix in (horizon.start_unix, horizon.end_unix)
+    )
+    words = ("--allusers", "--duplicates", f"--starttime={first}", f"--endtime={last}")
+    return slurm.ask_json("sacct", *words)
+
+
+def with_cluster(scenario: Scenario, folder: Path, horizon: Horizon, slurm: Slurm) -> Scenario:
+    """The scenario with the cluster that the day was planned on; one whose nodes are Slurm's own has none itself."""
+    if scenario.jobs.source != "slurm":
+        return scenario
+    try:
+        return scenario.model_copy(update={"cluster": cluster_of(read_run(folder / horizon.day.isoformat()))})
+    except FileFormatError:  # it was not planned, or cannot be read
+        pass
+    machine = slurm_machine(scenario.slurm, slurm)
+    cluster = machine.cluster(scenario.cluster, scenario.slurm)
+    return scenario.model_copy(update={"cluster": cluster})
+
+
+def slurm_machine(chosen: SlurmSection, slurm: Slurm) -> SlurmMachine:
+    """The nodes that Slurm has now, or had when its documents were saved."""
+    nodes = read_nodes(ask_nodes(slurm)) if chosen.is_live else read_saved(chosen.documents).nodes()
+    return machine_of(nodes, chosen.partitions)

@@ -38,6 +38,7 @@ from planner.scenario.schema import Scenario
 from planner.store.folder import held, put, remove, renewed
 from planner.store.one_file import write_rows
 from planner.store.write_tables import encoded
+from planner.units import rounded
 
 LONGEST_NAME = 100
 EASY = Policy("easy")
@@ -47,24 +48,15 @@ SAVINGS = ("saved_eur", "saved_percent", "saved_volume_eur", "saved_energy_cost_
 
 @dataclass(frozen=True)
 class Comparison:
-    """What was compared: the answer, one row per pair, run and day, and where the files are.
+    """What was compared: where the files are, and all of ``compare.json``.
 
     ``answer`` has a sentence for each scenario that is held against the baseline's; ``pairs`` what it is taken from.
-    ``notes`` say on what footing. ``members`` has what the same plans cost under each member of a forecast; None where
-    that was not asked for.
+    ``runs`` and ``days`` are rows, ``notes`` say on what footing. ``members`` has what the same plans cost under each
+    member of a forecast; it is there where that was asked for.
     """
 
-    answer: list[str]
-    pairs: list[Row]
-    baseline: str
-    currency: str
-    first: dt.date
-    last: dt.date
-    runs: list[Row]
-    days: list[Row]
-    notes: list[str]
     folder: Path
-    members: list[Row] | None = None
+    content: dict[str, Any]
 
 
 def compare_runs(
@@ -105,10 +97,10 @@ def compare_runs(
         runs = [found for group in groups.values() for found in _with_savings(group)]
         if not runs:
             raise InputError("there is nothing to compare: no job to replay, and no method to plan with")
-        comparison = _compared(asked, runs, base, invest_eur)
-        _write(comparison, scenarios)
+        content = _compared(asked, runs, base, invest_eur)
+        _write(content, folder)
     write_index(folder.parents[2])
-    return comparison
+    return Comparison(folder, content)
 
 
 @dataclass(frozen=True)
@@ -244,12 +236,12 @@ def with_saving(row: Row, easy: Row | None) -> Row:
         "saved_volume_eur": volume_eur(easy, row),
         **{f"saved_{name}": easy[name] - row[name] for name in ("energy_cost_eur", "kwh", "carbon_kg")},
     }
-    return row | {name: None if value is None else round(value, 6) + 0.0 for name, value in saved.items()}
+    return row | {name: None if value is None else rounded(value) for name, value in saved.items()}
 
 
 def _compared(
     asked: AskedRuns, found: Sequence[RunFound], base: tuple[str, str | None], invest_eur: float | None
-) -> Comparison:
+) -> dict[str, Any]:
     scenarios = asked.scenarios
     days = [day for each in found for day in each.days]
     members = [row for each in found for row in each.members] if asked.by_member else None
@@ -257,19 +249,20 @@ def _compared(
     pairs = _pairs(asked, found, days)
     pairs = pairs if members is None else [with_members(pair, members) for pair in pairs]
     pairs = pairs if invest_eur is None else [with_payback(pair, invest_eur) for pair in pairs]
-    return Comparison(
-        answer=answer_of(pairs, scenarios[0].currency, invest_eur),
-        pairs=pairs,
-        baseline=":".join(part for part in base if part),
-        currency=scenarios[0].currency,
-        first=asked.span[0],
-        last=asked.span[1],
-        runs=runs,
-        days=days,
-        notes=_notes(scenarios, holds=any(each.row["delayed"] is not None for each in found)) + _once(asked),
-        folder=asked.folder,
-        members=members,
-    )
+    return {
+        "format": FORMAT,
+        "answer": answer_of(pairs, scenarios[0].currency, invest_eur),
+        "pairs": pairs,
+        "baseline": ":".join(part for part in base if part),
+        "currency": scenarios[0].currency,
+        "from": asked.span[0].isoformat(),
+        "to": asked.span[1].isoformat(),
+        "scenarios": {scenario.name: scenario.description for scenario in scenarios},
+        "notes": _notes(scenarios, holds=any(each.row["delayed"] is not None for each in found)) + _once(asked),
+        "runs": runs,
+        "days": days,
+        **({} if members is None else {"members": members}),
+    }
 
 
 def _base_row(each: RunFound, found: Sequence[RunFound], base: tuple[str, str | None]) -> Row | None:
@@ -342,8 +335,8 @@ def with_difference(row: Row, base: Row | None) -> Row:
     more = row["profit_eur"] - base["profit_eur"]
     percent = 100 * more / abs(base["profit_eur"]) if base["profit_eur"] else None
     return row | {
-        "profit_difference_eur": round(more, 6) + 0.0,
-        "profit_difference_percent": None if percent is None else round(percent, 6) + 0.0,
+        "profit_difference_eur": rounded(more),
+        "profit_difference_percent": None if percent is None else rounded(percent),
     }
 
 
@@ -379,31 +372,12 @@ def _span(first: dt.date, last: dt.date) -> str:
     return first.isoformat() if first == last else f"{first}_{last}"
 
 
-def _write(comparison: Comparison, scenarios: Sequence[Scenario]) -> None:
+def _write(content: dict[str, Any], folder: Path) -> None:
     """Put the tables and the page beside the days, all in one step."""
-    about: dict[str, Any] = {
-        "format": FORMAT,
-        "answer": comparison.answer,
-        "pairs": comparison.pairs,
-        "baseline": comparison.baseline,
-        "currency": comparison.currency,
-        "from": comparison.first.isoformat(),
-        "to": comparison.last.isoformat(),
-        "scenarios": {scenario.name: scenario.description for scenario in scenarios},
-        "notes": comparison.notes,
-        "runs": comparison.runs,
-        "days": comparison.days,
-    }
-    if comparison.members is not None:
-        about["members"] = comparison.members
-    with renewed(comparison.folder) as fresh:
-        (fresh / "members.csv").unlink(missing_ok=True)  # of an earlier comparison that had asked for them
-        if comparison.members is not None:
-            write_rows(comparison.members, fresh / "members.csv")
-        (fresh / "pairs.csv").unlink(missing_ok=True)
-        if comparison.pairs:
-            write_rows(comparison.pairs, fresh / "pairs.csv")
-        write_rows(comparison.runs, fresh / "runs.csv")
-        write_rows(comparison.days, fresh / "days.csv")
-        put(fresh / "compare.json", encoded(json.dumps(about, indent=2, ensure_ascii=False) + "\n"))
-        put(fresh / "compare.html", encoded(compare_page(about)))
+    with renewed(folder) as fresh:
+        for name in ("members", "pairs", "runs", "days"):
+            (fresh / f"{name}.csv").unlink(missing_ok=True)  # of an earlier comparison that had others
+            if content.get(name):
+                write_rows(content[name], fresh / f"{name}.csv")
+        put(fresh / "compare.json", encoded(json.dumps(content, indent=2, ensure_ascii=False) + "\n"))
+        put(fresh / "compare.html", encoded(compare_page(content)))

@@ -78,16 +78,8 @@ def settled_under(scenario: Scenario, days: Sequence[WrittenDay]) -> list[tuple[
 def pair_of(base: Row, other: Row, days: Sequence[Row], under: Sums | None, what: str) -> Row:
     """One run less another: the difference in profit, its parts, and its range over the days.
 
-    Parameters
-    ----------
-    base, other
-        The runs, with their sums.
-    days
-        The rows of the days of all runs.
-    under
-        Sums of the base's schedule under the other's scenario; None where that is not one of its schedules.
-    what
-        In what the scenarios differ, in words.
+    ``days`` are the rows of the days of all runs. ``under`` are the sums of the base's schedule under the other's
+    scenario; None where that is not one of its schedules. ``what``: in what the scenarios differ, in words.
     """
     total = _cents(other["profit_eur"] - base["profit_eur"])
     found: Row = {

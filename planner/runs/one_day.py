@@ -13,7 +13,7 @@ from planner.domain.horizon import Horizon
 from planner.domain.intake import Intake
 from planner.domain.job import Job
 from planner.domain.situation import Situation
-from planner.domain.situation_check import situation_conflicts
+from planner.domain.situation_check import PlannedRun, situation_conflicts
 from planner.errors import BookedError, InputError
 from planner.first_run import tell_if_missing
 from planner.inputs.build import build
@@ -79,13 +79,8 @@ class DoneDay:
     is_first: bool = False
 
 
-@dataclass(frozen=True)
-class Found:
-    """A situation with what its reader kept and dropped, and where it contradicts the last plan."""
-
-    situation: Situation
-    intake: Intake
-    conflicts: tuple[str, ...] = ()
+Found = tuple[Situation, Intake, tuple[str, ...]]
+"""A situation with what its reader kept and dropped, and where it contradicts the last plan."""
 
 
 def plan_from(scenario: Scenario, params: Params, asked: PlanRequest, folder: Path) -> DoneDay:
@@ -119,7 +114,7 @@ def do_day(
     facts = run_facts(scenario, params, last, closed=closed)
 
     def find() -> Found:
-        return Found(*situation_of(scenario, horizon, last, closed=closed))
+        return *situation_of(scenario, horizon, last, closed=closed), ()
 
     return replace(_do(scenario, params, horizon, target, facts, find), is_first=last is None)
 
@@ -141,9 +136,9 @@ def _do(
         tell_if_missing(place_from)
         params.on_step("reading jobs, weather and prices")
         with reading_once():
-            found = find()
-            situation = with_estimates(found.situation, scenario.cluster, scenario.rules.estimate)
-            built = build(scenario, horizon, situation, found.intake, until_unix)
+            situation, intake, conflicts = find()
+            situation = with_estimates(situation, scenario.cluster, scenario.rules.estimate)
+            built = build(scenario, horizon, situation, intake, until_unix)
             if params.method in LOOKING_AHEAD:
                 make_ready(params.method, built.problem)  # first, since on a first run EASY is compiled beside it
                 built = with_time_ahead(built)
@@ -151,11 +146,11 @@ def _do(
         planned = plan_day(built, params.under(scenario))
         params.on_step("writing the day")
         params.still_wanted()
-        facts = with_situation(facts, situation, scenario.outages, found.conflicts)
+        facts = with_situation(facts, situation, scenario.outages, conflicts)
         summary = write_day(planned, target, facts, params.also, page=day_page if params.page else None)
         if params.page:
             write_index(target.parent.parent)
-    return DoneDay(horizon.day, target, summary, planned, found.conflicts)
+    return DoneDay(horizon.day, target, summary, planned, conflicts)
 
 
 def run_facts(
@@ -199,7 +194,7 @@ def _found(scenario: Scenario, asked: PlanRequest, folder: Path, day: Horizon) -
         situation = with_last_plan(situation, folder, scenario, day, last)
     if asked.slurm is not None:
         situation = _as_promised(situation, read_ours(folder / JOURNAL))
-    return Found(situation, intake, conflicts)
+    return situation, intake, conflicts
 
 
 def _as_promised(situation: Situation, ours: Ours) -> Situation:
@@ -240,14 +235,11 @@ def _readable(folder: Path, scenario: Scenario, day: Horizon, intake: Intake) ->
 def _conflicts(scenario: Scenario, situation: Situation, last: LastPlan, day: Horizon) -> tuple[str, ...]:
     """Where a situation contradicts the last plan; what was over before its day is no part of it."""
     schedule = {
-        each.job.id: (each.start_unix, each.end_unix, each.nodes)
+        each.job.id: PlannedRun(each.start_unix, each.end_unix, each.nodes)
         for each in last.schedule
         if each.end_unix is not None and each.end_unix > day.start_unix
     }
-    found = situation_conflicts(
-        situation, schedule, [job.id for job in last.deferred], node_list=scenario.cluster.node_list
-    )
-    return tuple(each.text for each in found)
+    return tuple(situation_conflicts(situation, schedule, [job.id for job in last.deferred], scenario.cluster))
 
 
 def require_unbooked(target: Path) -> None:

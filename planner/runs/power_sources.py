@@ -19,7 +19,7 @@ from planner.inputs.slurm.sacct_json import Accounts, read_accounting
 from planner.inputs.slurm.sacct_text import holds_accounts, read_accounts
 from planner.places import is_folder
 from planner.power.learned import learned_from
-from planner.runs.book_sources import ask_accounts, slurm_machine
+from planner.runs.book import ask_accounts, slurm_machine
 from planner.scenario.schema import Scenario
 from planner.slurm.commands import Slurm
 from planner.store.folder import PRIVATE, alone_in, put
@@ -29,20 +29,9 @@ from planner.store.folder import PRIVATE, alone_in, put
 class PowerSources:
     """What finished jobs are read from.
 
-    Attributes
-    ----------
-    digests
-        SHA-256 of each source that is no file, by its name.
-    tables
-        Tables of finished jobs.
-    accounts
-        What Slurm's accounts say, each with where it is from.
-    repaired
-        What was repaired while reading accounts, by reason.
-    since_unix, until_unix
-        The stretch of time of which accounts that were asked for just now have all jobs [Unix seconds].
-    files
-        Sources that are files.
+    ``digests`` are the SHA-256 of each source that is no file, by its name; ``files`` the others. ``accounts`` are what
+    Slurm's accounts say, each with where it is from; ``repaired`` counts by reason what was repaired while reading
+    them. Of those that were asked for just now all jobs from ``since_unix`` until ``until_unix`` are there.
     """
 
     digests: Mapping[str, str]
@@ -117,16 +106,8 @@ def finished_jobs(
 ) -> Finished:
     """The finished jobs of all sources that can be learned from, each once.
 
-    Parameters
-    ----------
-    sources
-        Where they are read.
-    scenario, machine
-        As `with_nodes` gives them.
-    until_unix
-        Only jobs that ended before this moment [Unix seconds].
-    one_node
-        Whether jobs of several units are left out.
+    Scenario and machine are as `with_nodes` gives them. Only jobs count that ended before ``until_unix``, and with
+    ``one_node`` none of several units.
     """
     left_out: Counter[str] = Counter()
     found = [

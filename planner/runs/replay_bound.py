@@ -41,20 +41,9 @@ def clairvoyant_bound(
 ) -> Bound:
     """A proven limit on the profit of so many days of any schedule that starts each job in time.
 
-    Parameters
-    ----------
-    scenario
-        The machine, its weather, cooling and prices.
-    jobs
-        The jobs, in the order of the trace.
-    trace
-        When they were submitted, and how long they ran.
-    latest_s
-        Latest start of each job [s of the trace]. One beyond the last day leaves open whether the job starts.
-    first_day, days
-        The calendar days; no job may be submitted before them.
-    time_limit_s
-        When to be content with the bound so far [s].
+    Jobs are in the order of the trace, none submitted before the first day. ``latest_s`` is the latest start of each [s
+    of the trace]; one beyond the last day leaves open whether the job starts. ``time_limit_s`` is when to be content
+    with the bound so far.
     """
     window = window_of(scenario, first_day, days)
     shift_s = window.start_unix - origin_of(trace)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import datetime as dt
 import json
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -93,7 +93,6 @@ def run_bound(
     before: LastPlan | None = None,
     *,
     time_limit_s: float,
-    is_wanted: Callable[[], bool] = lambda: True,
 ) -> Bound:
     """A proven limit on what any plans of the days from the first to the last earn together.
 
@@ -107,7 +106,6 @@ def run_bound(
         slot_s=SLOT_S * hours,
         time_limit_s=time_limit_s,
         tolerance=BOUND_TOLERANCE,
-        is_wanted=is_wanted,
     )
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -50,6 +51,7 @@ LIMIT_SLOTS = 200
 """Slots of the limit with a price of their own, about."""
 
 AS_IT_RAN = "as it ran"
+Settled = list[tuple[dt.date, Totals]]
 FIGURES = ("energy_cost_eur", "it_kwh", "cooling_kwh", "carbon_kg")
 
 
@@ -68,12 +70,10 @@ class SavingsInputs:
 
 @dataclass(frozen=True)
 class Savings:
-    """The rows of the runs, what is assumed, the answer, and where the files are."""
+    """Where the files are, and all of ``savings.json``: the answer, the rows of the runs, what is assumed."""
 
-    answer: str
-    rows: list[Row]
-    assumed: list[str]
     folder: Path
+    content: dict[str, Any]
 
 
 def month_savings(
@@ -81,8 +81,8 @@ def month_savings(
     given: SavingsInputs,
     out: Path,
     *,
-    hours: Sequence[int] = HOURS,
-    on_step: Callable[[str], None] = lambda step: None,
+    hours: Sequence[int],
+    on_step: Callable[[str], None],
 ) -> Savings:
     """Replay a month under EASY and with jobs held, settle it, and write tables and page below ``out``."""
     name = Path(month.source).name.split(".")[0]
@@ -95,14 +95,20 @@ def month_savings(
         )
         scenario = _scenario(month, given, fresh / "pue.csv")
         rows = _rows(month, given, scenario, hours, on_step)
-        saved = Savings(_answer(rows), rows, [*month.assumed, cooled, *_assumed(month, given)], folder)
-        about: dict[str, Any] = {"source": month.source, "answer": saved.answer, "runs": rows, "assumed": saved.assumed}
-        about["jobs"], about["cores"], about["dropped"] = len(month.jobs), month.cores, dict(month.dropped)
-        about["days"] = rows[0]["days"]
+        about = {
+            "source": month.source,
+            "answer": _answer(rows),
+            "runs": rows,
+            "assumed": [*month.assumed, cooled, *_assumed(month, given)],
+            "jobs": len(month.jobs),
+            "cores": month.cores,
+            "dropped": dict(month.dropped),
+            "days": rows[0]["days"],
+        }
         write_rows(rows, fresh / "savings.csv")
         put(fresh / "savings.json", encoded(json.dumps(about, indent=2, ensure_ascii=False) + "\n"))
         put(fresh / "savings.html", encoded(savings_page(about)))
-    return saved
+    return Savings(folder, about)
 
 
 def _rows(
@@ -117,7 +123,7 @@ def _rows(
     source = replace(source, jobs=as_they_ran(source.jobs, source.trace))
     rows: list[Row] = []
     easy: Replay | None = None
-    days_of_easy: list[tuple[dt.date, Totals]] = []
+    days_of_easy: Settled = []
     for each in sorted({0, *hours}):
         on_step(f"held for up to {each} h" if each else "EASY")
         began = cpu_now_s()
@@ -166,9 +172,7 @@ def _days(run: Replay, first: dt.date, zone: str, hours: int = 0) -> int:
     return (Horizon.of_unix(last_unix, zone).day - first).days + 1
 
 
-def _settled(
-    scenario: Scenario, source: Source, run: Replay, first: dt.date, hours: int = 0
-) -> list[tuple[dt.date, Totals]]:
+def _settled(scenario: Scenario, source: Source, run: Replay, first: dt.date, hours: int = 0) -> Settled:
     days = _days(run, first, scenario.zone, hours)
     return settle_window(scenario, source.jobs, run, first_day=first, days=days, repeats=True)
 
@@ -177,7 +181,7 @@ def _row(
     name: str,
     source: Source,
     run: Replay,
-    settled: Sequence[tuple[dt.date, Totals]],
+    settled: Settled,
     zone: str,
     hours: int | None,
 ) -> Row:
@@ -206,12 +210,11 @@ def _limit(
     source: Source,
     easy: Replay,
     hours: int,
-    settled: Sequence[tuple[dt.date, Totals]],
+    settled: Settled,
     time_s: float,
 ) -> float:
-    span_s = int(easy.end_s.max()) + hours * SECONDS_PER_HOUR
-    slot_s = SECONDS_PER_HOUR * max(1, -(-span_s // (LIMIT_SLOTS * SECONDS_PER_HOUR)))
     delay_s = hours * SECONDS_PER_HOUR
+    slots = math.ceil((int(easy.end_s.max()) + delay_s) / (LIMIT_SLOTS * SECONDS_PER_HOUR))
     found = limit_beside(
         scenario,
         source.jobs,
@@ -219,7 +222,7 @@ def _limit(
         delay_s,
         first_day=settled[0][0],
         time_limit_s=time_s,
-        slot_s=slot_s,
+        slot_s=SECONDS_PER_HOUR * max(1, slots),
         repeats=True,
         settled=settled,
     )

@@ -173,10 +173,6 @@ def _source(asked: AskedReplay, scenario: Scenario | None) -> Source:
         return read_pool(asked.jobs, asked.processors, partitions=asked.partitions)
     if asked.jobs is not None:
         return read_cluster(asked.jobs, scenario)
-    days = [each if isinstance(each, dt.date) else parse_day(each, scenario.zone) for each in _ends(asked)]
+    days = [parse_day(each, scenario.zone) for each in (asked.first, asked.last) if each is not None]
     require_order(days[0], days[-1])
     return read_window(scenario, days[0], days[-1])
-
-
-def _ends(asked: AskedReplay) -> list[str | dt.date]:
-    return [each for each in (asked.first, asked.last) if each is not None]

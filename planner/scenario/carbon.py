@@ -8,8 +8,8 @@ from pydantic import AfterValidator, Discriminator, Tag
 
 from planner import limits
 from planner.scenario.chooser import KeyChooser
-from planner.scenario.sections import Key, Section
-from planner.scenario.values import InputFile, Within, Words, Zone, problem
+from planner.scenario.sections import FileZone, Key, Section
+from planner.scenario.values import InputFile, Within, Words, problem
 
 CarbonPrice = Annotated[
     float,
@@ -47,10 +47,7 @@ class HourlyCarbon(Section):
     eur_per_tonne: CarbonPrice = 0.0
     file: Annotated[InputFile, Key("path", "table of carbon intensity over time", default="none")]
     column: Annotated[Words | None, Key("text", "column of the intensity", default="found by its name")] = None
-    zone: Annotated[
-        Zone | None,
-        Key("time zone", "zone of times that the file gives without one", default="from the file"),
-    ] = None
+    zone: FileZone = None
 
 
 Carbon = Annotated[

@@ -27,13 +27,11 @@ class Sleep(Section):
     after_s: Annotated[
         int,
         Duration(limits.NODE_SLEEP_S),
-        Field(alias="after"),
         Key("duration", "a node sleeps after so long without work, as Slurm's SuspendTime", default="`0s`"),
     ] = 0
     wake_s: Annotated[
         int,
         Duration(limits.NODE_SLEEP_S),
-        Field(alias="wake"),
         Key(
             "duration",
             "what it takes to wake up, at its idle power; it is awake when its next job starts",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import BeforeValidator, Discriminator, Field, Tag, WithJsonSchema
+from pydantic import BeforeValidator, Discriminator, Tag, WithJsonSchema
 
 from planner import limits
 from planner.scenario.chooser import Chooser
@@ -22,7 +22,6 @@ _SOURCE = Key(
 Lookback = Annotated[
     int,
     Duration(limits.LOOKBACK_S),
-    Field(alias="lookback"),
     Key("duration", "on a first day, how far back submissions of a trace still count", default="`1d`"),
 ]
 Visibility = Annotated[

@@ -1,12 +1,10 @@
-"""The section ``revenue`` of a scenario."""
+"""The sections ``revenue`` and ``budgets`` of a scenario: what use earns, and what accounts may be billed."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
-from pydantic import (
-    Field,
-)
+from pydantic import Field
 
 from planner import limits
 from planner.domain.rates import UsePrice
@@ -14,8 +12,6 @@ from planner.scenario.sections import Key, Named, Section
 from planner.scenario.values import Name, Within
 
 EurPerHour = Annotated[float, Within(limits.EUR_PER_CORE_HOUR)]
-
-
 Factor = Annotated[float, Within(limits.REVENUE_WEIGHT)]
 
 
@@ -76,3 +72,21 @@ class Revenue(Section):
             )
             for name, each in self.classes.items()
         }
+
+
+class Budgets(Section):
+    """What accounts may be billed; it decides nothing, and reports mark 80 and 100 % of it."""
+
+    period: Annotated[
+        Literal["month", "year"], Key("word", "how long a budget is for: a calendar `month` or `year`")
+    ] = "year"
+    accounts: Annotated[
+        dict[Name, Annotated[float, Within(limits.BUDGET_EUR)]],
+        Named,
+        Key(
+            "EUR",
+            "what an account may be billed in the period; reports mark it from 80 and from 100 % on",
+            each="account",
+            default="none",
+        ),
+    ] = Field(default_factory=dict)

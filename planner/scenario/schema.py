@@ -13,24 +13,20 @@ from pydantic import ModelWrapValidatorHandler, PrivateAttr, ValidationInfo, fie
 from planner import limits
 from planner.domain.cluster import Cluster
 from planner.domain.situation import Outage
-from planner.scenario.budgets import Budgets
 from planner.scenario.carbon import Carbon, NoCarbon
 from planner.scenario.chooser import Kinds
 from planner.scenario.cluster import ClusterSection, WrittenAsSection
-from planner.scenario.cooling import Cooling
-from planner.scenario.goal import Goal
-from planner.scenario.hold import HoldSection
 from planner.scenario.jobs import Jobs, SlurmJobs
 from planner.scenario.power import Power
-from planner.scenario.revenue import Revenue
-from planner.scenario.rules import Rules
-from planner.scenario.search import Search
+from planner.scenario.revenue import Budgets, Revenue
+from planner.scenario.rules import Goal, Rules
+from planner.scenario.search import HoldSection, Search
 from planner.scenario.sections import Key, Section
 from planner.scenario.slurm import LIVE, SlurmSection
 from planner.scenario.solar_battery import BatterySection, ModelledSolar, Solar
 from planner.scenario.tariff import Demand, FeedIn, Fees, HourlyTariff, Tariff
 from planner.scenario.values import Currency, Label, Prose, Whole, Zone, problem
-from planner.scenario.weather import FileWeather, Weather
+from planner.scenario.weather import Cooling, FileWeather, Weather
 from planner.scenario.words import guess
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar, get_args
+from typing import Annotated, ClassVar, get_args
 
 from pydantic import (
     BaseModel,
@@ -19,7 +19,7 @@ from pydantic.fields import FieldInfo
 from pydantic_core import CoreSchema, PydanticCustomError
 
 from planner.scenario.marked import BLANK, Text
-from planner.scenario.values import JsonSchema
+from planner.scenario.values import JsonSchema, Zone
 
 
 @dataclass(frozen=True)
@@ -40,9 +40,12 @@ class Key:
 
 
 class Section(BaseModel):
-    """A mapping of known keys. A blank one is empty, and a known key with ``null`` says nothing."""
+    """A mapping of known keys. A blank one is empty, and a known key with ``null`` says nothing.
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    A file writes a duration without the unit in its name: ``every: 1h`` is ``every_s``.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", alias_generator=lambda name: name.removesuffix("_s"))
     rivals: ClassVar[tuple[str, str] | None] = None
     """Two keys of which a section has one; that of a later layer replaces the other."""
 
@@ -91,3 +94,7 @@ def _named(value: object) -> object:
 
 Named = BeforeValidator(_named)
 """Marks a mapping of free names: it may be blank, and a name with ``null`` is left out."""
+
+FileZone = Annotated[
+    Zone | None, Key("time zone", "zone of times that the file gives without one", default="from the file")
+]

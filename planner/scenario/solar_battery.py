@@ -8,8 +8,8 @@ from pydantic import Discriminator, Tag, model_validator
 
 from planner import limits
 from planner.scenario.chooser import KeyChooser
-from planner.scenario.sections import Key, Section
-from planner.scenario.values import InputFile, Within, Words, Zone, problem
+from planner.scenario.sections import FileZone, Key, Section
+from planner.scenario.values import InputFile, Within, Words, problem
 from planner.scenario.words import SolarUnit
 
 
@@ -80,10 +80,7 @@ class FileSolar(Section):
     unit: Annotated[
         SolarUnit, Key("word", f"{', '.join(_UNITS[:-1])} or {_UNITS[-1]}", default="required for a file", example="kW")
     ]
-    zone: Annotated[
-        Zone | None,
-        Key("time zone", "zone of times that the file gives without one", default="from the file"),
-    ] = None
+    zone: FileZone = None
 
 
 Solar = Annotated[

@@ -8,8 +8,8 @@ from pydantic import AfterValidator, Discriminator, Field, Tag, model_validator
 
 from planner import limits
 from planner.scenario.chooser import Chooser
-from planner.scenario.sections import Key, Section
-from planner.scenario.values import Clock, Duration, InputFile, Members, Within, Words, Zone, problem
+from planner.scenario.sections import FileZone, Key, Section
+from planner.scenario.values import Clock, Duration, InputFile, Members, Within, Words, problem
 from planner.scenario.words import PriceUnit
 
 _DAY_MIN = 24 * 60
@@ -101,10 +101,7 @@ class HourlyTariff(Section):
         ),
     ] = None
     unit: Annotated[PriceUnit, Key("word", f"{', '.join(_UNITS[:-1])} or {_UNITS[-1]}", default="required for hourly")]
-    zone: Annotated[
-        Zone | None,
-        Key("time zone", "zone of times that the file gives without one", default="from the file"),
-    ] = None
+    zone: FileZone = None
     published_at: Annotated[
         Clock,
         Key("clock time", "when the prices of a day become known, on the day before; jobs are held by known prices"),
@@ -138,9 +135,7 @@ class Fees(Section):
     file: Annotated[InputFile | None, Key("path", "table of fees over time, instead of the two above")] = None
     column: Annotated[Words | None, Key("text", "column of the fee", default="found by its name")] = None
     unit: Annotated[PriceUnit | None, Key("word", "as of prices", default="required for file")] = None
-    zone: Annotated[
-        Zone | None, Key("time zone", "zone of times that the file gives without one", default="from the file")
-    ] = None
+    zone: FileZone = None
 
     @model_validator(mode="after")
     def _one_way(self) -> Fees:
@@ -178,7 +173,6 @@ class Demand(Section):
     interval_s: Annotated[
         int,
         Duration(limits.DEMAND_INTERVAL_S),
-        Field(alias="interval"),
         Key("duration", "the peak is the highest mean over this long", default="`15m`"),
     ] = 900
     period: Annotated[

@@ -229,14 +229,7 @@ def existing(*words: str) -> Callable[[object], Path]:
             written = _text(value)
         except PydanticCustomError as error:
             raise problem("; ".join([error.message(), *instead])) from None
-        found = _resolved(value, written, "; ".join(["give the path of a file", *instead]))
-        if not is_text(str(found)):
-            raise problem(f"{found} is not UTF-8 text", "; ".join(["use names that are", *instead]))
-        if not is_file(found):
-            text = "is a folder, not a file" if is_folder(found) else "does not exist"
-            remedy = "; ".join(["paths start at the file that writes them", *instead])
-            raise problem(f"{written!r}: {found} {text}", remedy)
-        return found
+        return _existing(value, written, is_file, "a file", instead)
 
     return read
 
@@ -246,15 +239,21 @@ def existing_folder(word: str, stands_for: Path) -> Callable[[object], Path]:
 
     def read(value: object) -> Path:
         written = _text(value)
-        if written == word:
-            return stands_for
-        found = _resolved(value, written, f"give the path of a folder, or write {word}")
-        if not is_text(str(found)) or not is_folder(found):
-            text = "is not a folder" if is_file(found) else "does not exist"
-            raise problem(f"{written!r}: {found} {text}", f"paths start at the file that writes them; or write {word}")
-        return found
+        return stands_for if written == word else _existing(value, written, is_folder, "a folder", [f"or write {word}"])
 
     return read
+
+
+def _existing(value: object, written: str, is_kind: Callable[[Path], bool], kind: str, instead: list[str]) -> Path:
+    found = _resolved(value, written, "; ".join([f"give the path of {kind}", *instead]))
+    if not is_text(str(found)):
+        raise problem(f"{found} is not UTF-8 text", "; ".join(["use names that are", *instead]))
+    if not is_kind(found):
+        here = "a folder" if is_folder(found) else "a file" if is_file(found) else ""
+        text = f"is {here}, not {kind}" if here else "does not exist"
+        remedy = "; ".join(["paths start at the file that writes them", *instead])
+        raise problem(f"{written!r}: {found} {text}", remedy)
+    return found
 
 
 def _resolved(value: object, written: str, remedy: str) -> Path:

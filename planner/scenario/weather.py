@@ -1,4 +1,4 @@
-"""The kinds of ``weather:`` in a scenario: a constant temperature, the sample's typical year, or a file."""
+"""What a scenario says of ``weather:`` (constant, the sample's typical year, or a file), and ``cooling:`` in it."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from pydantic import BeforeValidator, Discriminator, Tag, WithJsonSchema, model_
 
 from planner import limits
 from planner.scenario.chooser import Chooser
-from planner.scenario.sections import Key, Section
-from planner.scenario.values import Day, Members, Within, Zone, existing, problem
-from planner.scenario.words import Season, WeatherFormat
+from planner.scenario.sections import FileZone, Key, Section
+from planner.scenario.values import Day, InputFile, Members, Within, existing, problem
+from planner.scenario.words import CoolingLookup, CoolingTemperature, Season, WeatherFormat
 
 _WORDS = ("sample", "constant")
 _FORMATS = [f"`{name}`" for name in get_args(WeatherFormat) if name != "auto"]
@@ -80,10 +80,7 @@ class FileWeather(Section):
         _SOURCE,
     ]
     format: Annotated[WeatherFormat, Key("word", f"{', '.join(_FORMATS)}; `auto` goes by the file")] = "auto"
-    zone: Annotated[
-        Zone | None,
-        Key("time zone", "zone of times that the file gives without one", default="from the file"),
-    ] = None
+    zone: FileZone = None
     latitude_deg: Annotated[
         float | None,
         Within(limits.LATITUDE_DEG),
@@ -122,3 +119,24 @@ Weather = Annotated[
     | Annotated[FileWeather, Tag("a file")],
     Discriminator(Chooser("source", _WORDS, otherwise="a file").kind_of),
 ]
+
+
+class Cooling(Section):
+    """The PUE table of the cooling system."""
+
+    table: Annotated[
+        InputFile,
+        Key("path", "PUE table, such as `../tables/air.csv` or `../tables/hybrid.csv`", example="../tables/air.csv"),
+    ]
+    lookup: Annotated[
+        CoolingLookup,
+        Key("word", "`step`: the nearest cell of the table; `linear`: between cells, in temperature and power"),
+    ] = "step"
+    temperature: Annotated[
+        CoolingTemperature,
+        Key(
+            "word",
+            "`dry-bulb`, or `wet-bulb` for a table of cooling towers: which temperature of the air outside its columns"
+            " are; wet-bulb needs humidity in the weather",
+        ),
+    ] = "dry-bulb"

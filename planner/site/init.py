@@ -5,15 +5,16 @@ from __future__ import annotations
 import re
 import shutil
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
 
+from planner.domain.cluster import short_names
+from planner.domain.job import counting_key
 from planner.errors import InputError, OutputError
 from planner.inputs.books.savings_month import RanMonth
 from planner.inputs.jobs.table_writer import write_job_table
 from planner.inputs.pue_csv import pue_table_text, read_pue_table
-from planner.inputs.slurm.hostlist import compress
 from planner.places import is_folder, is_there
 from planner.store.folder import filled
 
@@ -78,7 +79,7 @@ def _as_it_ran(month: RanMonth, zone: str, folder: Path) -> None:
         (folder / "tables" / name).write_text(pue_table_text(table.stretched(month.full_w), said), encoding="utf-8")
     site = folder / "scenarios" / "site.yaml"
     classes = "".join(
-        f'    {each.name}:\n      count: {len(each.nodes)}\n      nodes: "{compress(each.nodes)}"\n'
+        f'    {each.name}:\n      count: {len(each.nodes)}\n      nodes: "{_listed(each.nodes)}"\n'
         f"      capacity: {{cores: {each.cores}}}   # the most in use at once; correct it, and add memory_gb and gpus\n"
         "      idle_w: 0                   # draw of a node on which nothing runs\n"
         for each in month.nodes
@@ -94,6 +95,10 @@ def _as_it_ran(month: RanMonth, zone: str, folder: Path) -> None:
             raise InputError(f"the template of a site has no line {line!r}; install the planner again")
         text = text.replace(line, own, 1)
     site.write_text(text, encoding="utf-8")
+
+
+def _listed(nodes: Iterable[str]) -> str:
+    return ",".join(short_names(sorted(nodes, key=counting_key)))
 
 
 def _demand_empty(place: Path, target: Path) -> None:

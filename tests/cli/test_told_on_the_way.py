@@ -11,7 +11,7 @@ import pytest
 
 from planner.accounting.bound import Bound
 from planner.cli.main import run
-from planner.cli.run_days import HEAD, TimeLeft, bound_text
+from planner.cli.run_days import HEAD, bound_text, done_text
 from planner.cli.summary_text import _how_near
 from planner.runs import run_days
 
@@ -20,13 +20,12 @@ QUICK = ("-m", "est", "--bound-time", "0", "--fresh")
 
 def test_the_time_left_goes_by_the_days_that_were_planned() -> None:
     """The first of 4 days was kept and took no time; the second took 10 s, and so will the other two: 20 s."""
-    moments = iter([0.0, 0.5, 10.5, 30.5, 40.5])
-    left = TimeLeft(4, lambda: next(moments))
-    assert left.after(planned=False) == "1 of 4 days done"
-    assert left.after(planned=True) == "2 of 4 days done, about 20.0 s left"
+    kept = {"kept": [0.5]}
+    assert done_text(4, kept) == "1 of 4 days done"
+    assert done_text(4, kept | {"planned": [10.0]}) == "2 of 4 days done, about 20 s left"
     # 10 s and 20 s: 15 s on average
-    assert left.after(planned=True) == "3 of 4 days done, about 15.0 s left"
-    assert left.after(planned=True) == "4 of 4 days done, and on until no job is left"
+    assert done_text(4, kept | {"planned": [10.0, 20.0]}) == "3 of 4 days done, about 15 s left"
+    assert done_text(4, kept | {"planned": [10.0, 20.0, 10.0]}) == "4 of 4 days done, and on until no job is left"
 
 
 def test_rows_are_shown_as_days_finish(

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import random
 import re
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planner.domain.cluster import Cluster, NodeClass
+from planner.domain.cluster import Cluster, NodeClass, short_names
+from planner.domain.job import counting_key
 from planner.domain.node_text import expanded, parse_node_list
 from planner.errors import InputError
 from planner.inputs.slurm.hostlist import expand
@@ -89,3 +91,34 @@ def test_several_brackets(text: str, names: str) -> None:
     """As ``scontrol show hostnames`` writes them: the last bracket counts fastest, zeros in front are kept."""
     assert list(expanded(text, 100)) == names.split()
     assert expand(text) == tuple(names.split())
+
+
+@pytest.mark.parametrize(
+    ("names", "text"),
+    [
+        ((), ""),
+        (("n1",), "n1"),
+        (("n1", "n2", "n3", "n7"), "n[1-3,7]"),
+        (("n08", "n09", "n10", "n8"), "n[08-10],n8"),
+        (("n9", "n10"), "n[9-10]"),
+        (("a", "a1", "b"), "a,a1,b"),
+        (("n1-ib", "n2-ib"), "n1-ib,n2-ib"),
+        (("17", "18"), "17,18"),
+    ],
+)
+def test_names_in_the_short_form(names: tuple[str, ...], text: str) -> None:
+    """One bracket for neighbours that are written alike."""
+    assert ",".join(short_names(names)) == text
+
+
+def test_names_there_and_back() -> None:
+    """Names of all widths and prefixes survive, each once."""
+    for seed in range(300):
+        rng = random.Random(seed)
+        names = {
+            f"{rng.choice(['n', 'node-', 'rack1n', 'gpu0', 'r10'])}{rng.randrange(130):0{rng.choice([1, 1, 2, 3])}d}"
+            for _ in range(rng.randrange(1, 80))
+        } | {rng.choice(["login", "n", "n007x"])}
+        found = expand(",".join(short_names(sorted(names, key=counting_key))))
+        assert len(found) == len(names)
+        assert set(found) == names

@@ -13,9 +13,8 @@ from planner.domain.rates import UsePrice
 from planner.errors import FileFormatError, InputError, ScenarioError
 from planner.places import scenario_folders, shipped_folder
 from planner.scenario.carbon import ConstantCarbon
-from planner.scenario.find import known_scenarios
 from planner.scenario.jobs import FileJobs
-from planner.scenario.layers import read_spec
+from planner.scenario.layers import known_scenarios, read_spec
 from planner.scenario.load import load_scenario
 from planner.scenario.revenue import Revenue
 from planner.scenario.schema import Scenario

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from itertools import product
 
 from planner.errors import InputError
@@ -18,7 +17,6 @@ MOST_PIECES = 16
 
 _PIECE = re.compile(r"([^\[\],\s]+)|\[([^\[\]]*)\]")
 _RANGE = re.compile(r"(\d{1,18})(?:-(\d{1,18}))?", re.ASCII)
-_RESERVED = re.compile(r"[\[\],\s]")
 Ranges = list[tuple[int, int, int]]
 """First, last and digits of each range of a bracket."""
 
@@ -42,14 +40,6 @@ def expand(text: str) -> tuple[str, ...]:
                 raise InputError(f"'{one_line(text, 60)}' names more than {MOST_HOSTS:,} hosts; give a shorter list")
         names += ["".join(parts) for parts in product(*(_written(piece) for piece in pieces))]
     return tuple(names)
-
-
-def compress(names: Iterable[str]) -> str:
-    """The shortest list with one bracket per name that stands for the names, sorted and each once."""
-    numbers: dict[str, list[str]] = {}
-    for before, digits in sorted({_split(name) for name in names}, key=_key):
-        numbers.setdefault(before, []).append(digits)
-    return ",".join(part for before, each in numbers.items() for part in _parts(before, each))
 
 
 def _host(text: str, start: int) -> tuple[list[str | Ranges], int]:
@@ -86,32 +76,3 @@ def _written(piece: str | Ranges) -> list[str]:
 
 def _unreadable(text: str) -> InputError:
     return InputError(f"'{one_line(text, 60)}' is no list of hosts; expected text such as node[01-03,07],gpu1")
-
-
-def _split(name: str) -> tuple[str, str]:
-    """What stands before the digits at the end of a name, and these; a name without either side stays whole."""
-    if not name or _RESERVED.search(name):
-        raise InputError(f"'{one_line(name, 60)}' is no name of a host")
-    bare = name.rstrip("0123456789")
-    digits = name[len(bare) :]
-    return (bare, digits) if bare and 0 < len(digits) <= 18 else (name, "")
-
-
-def _key(split: tuple[str, str]) -> tuple[str, int, int]:
-    before, digits = split
-    return before, int(digits or -1), len(digits)
-
-
-def _parts(before: str, numbers: list[str]) -> list[str]:
-    """The name without a number if it is there, and all those with one."""
-    ranges: list[list[str]] = []
-    for digits in filter(None, numbers):
-        if ranges and digits == f"{int(ranges[-1][-1]) + 1:0{len(ranges[-1][0])}d}":
-            ranges[-1] = [ranges[-1][0], digits]
-        else:
-            ranges.append([digits])
-    inside = ",".join("-".join(each) for each in ranges)
-    bare = [before] if "" in numbers else []
-    if not ranges:
-        return bare
-    return [*bare, f"{before}{inside}" if inside.isdigit() else f"{before}[{inside}]"]
