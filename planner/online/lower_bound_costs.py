@@ -13,7 +13,7 @@ import numpy as np
 from planner.domain.columns import Floats, Ints
 from planner.domain.trace import Trace
 from planner.limits import DAY_S
-from planner.metrics.measures import SHORTEST_S
+from planner.metrics.registry import SHORTEST_S
 
 ROUNDING = 1e-12
 """Part of the sum of the sizes of all terms that is taken off a sum: some hundred times what rounding can add."""
