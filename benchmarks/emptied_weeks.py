@@ -17,16 +17,13 @@ from __future__ import annotations
 import argparse
 import csv
 import datetime as dt
-import sys
 import tempfile
 import time
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-
 import numpy as np
-from days import ROOT, data_folder, plain_params
+from days import ROOT, curie_jobs, data_folder, plain_params
 
 from planner.domain.horizon import Horizon
 from planner.places import shipped_folder
@@ -129,9 +126,7 @@ def scenario_of(tariff: str, first: dt.date, seed: int, more: list[str], curie: 
     """The sample site, or weeks of Curie on so many nodes, under a tariff."""
     settings = [f"seed={seed}", *more]
     if curie:
-        trace = data_folder() / "swf" / "CEA-Curie-2011-2.1-cln.swf.gz"
-        settings += [f"jobs.source={trace}", "jobs.core_scale=9600/93312", "zone=UTC", "cluster.classes.gpu=null"]
-        settings += [f"cluster.classes.cpu.count={curie}"]
+        settings += curie_jobs(curie)
     if tariff.startswith("de-"):
         prices = moved_prices(data_folder(), tariff, first, folder)
         settings += [f"tariff={{kind: hourly, file: {prices}, unit: EUR/MWh}}"]

@@ -13,20 +13,15 @@ from __future__ import annotations
 
 import argparse
 import datetime as dt
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from unittest.mock import patch
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-
-from days import planned_days
+from days import data_folder, planned_days
 
 from planner.runs.run_bound import run_bound
 from planner.scenario.schema import Scenario
 from planner.studies.curie23_setup import CALIBRATIONS, FIRST_DAY, SCENARIOS, study_scenario
-from planner.studies.data_files import data_folder
 
 VARIANTS: dict[str, tuple[str, int, dict[str, object]]] = {
     "by-day": ("each day by itself", 1, {}),
@@ -79,7 +74,7 @@ def main() -> None:
     asked.add_argument("--seed", type=int, default=0)
     asked.add_argument("--bound", type=float, default=0.0, metavar="SECONDS")
     given = asked.parse_args()
-    data = data_folder(None)
+    data = data_folder()
 
     def scenario(together: int) -> Scenario:
         settings = (*CALIBRATIONS["ours"].settings, f"search.lookahead_days={together}", f"seed={given.seed}")

@@ -10,12 +10,12 @@ before it is the on-line schedule from which it started. CPU seconds are those o
 from __future__ import annotations
 
 import argparse
-import os
 import time
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+from days import data_folder
 
 from planner.inputs.traces import read_pool
 from planner.metrics.registry import measure, metric_named
@@ -33,15 +33,14 @@ METRICS = ("af", "awf", "bsld", "p2sf")
 def main() -> None:
     """Print one line per schedule."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    default = os.environ.get("PLANNER_DATA") or Path(__file__).resolve().parents[2] / "shared" / "data"
-    parser.add_argument("--data", type=Path, default=Path(default))
+    parser.add_argument("--data", type=Path)
     parser.add_argument("--trace", default="KTH-SP2-filtered.swf.gz")
     parser.add_argument("--objectives", default=",".join(METRICS))
     parser.add_argument("--seeds", type=int, default=1)
     parser.add_argument("--steps", type=int, default=OfflineSearch.steps, help="per job")
     options = parser.parse_args()
 
-    trace = read_pool(options.data / "swf" / options.trace).trace
+    trace = read_pool(data_folder(options.data) / "swf" / options.trace).trace
     make_ready(policy_named("list"), estimate_named("actual").make)
     make_search_ready()
     base = metrics_of(replay(trace, policy_named("list"), trace.runtime_s))

@@ -29,12 +29,12 @@ from statistics import mean, median, stdev
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from slurm_day import SHAPES as DAY_SHAPES
-from slurm_day import Day, plan, standing_in, waits
+from slurm_day import Day, plan, require_slurm, standing_in, waits
 
 from planner.inputs.slurm.job import SlurmJob
 from planner.inputs.slurm.json_document import DocumentAnswer
 from planner.inputs.slurm.sacct_json import read_accounting
-from tests.slurm.cluster import ACCOUNTING, NEEDED, Cluster, running_cluster, until, why_not
+from tests.slurm.cluster import ACCOUNTING, NEEDED, Cluster, running_cluster, until
 from tests.slurm.site import day_zone, write_slurm_site
 
 Shape = tuple[str, ...]
@@ -111,7 +111,7 @@ def main() -> None:
     parser.add_argument("--every", type=float, default=4.0, help="seconds between two plans")
     parser.add_argument("--seeds", type=int, default=8)
     asked = parser.parse_args()
-    require_slurm()
+    require_slurm(*NEEDED, *ACCOUNTING)
     wrong: list[str] = []
     rows: list[list[Row]] = []
     print(HEADING)
@@ -127,12 +127,6 @@ def main() -> None:
 
 
 HEADING = f"seed  {'side':<8} {'jobs':>5}" + "".join(f"{each:>8}" for each in STATISTICS) + f"{'sent':>7} {'cost':>9}"
-
-
-def require_slurm() -> None:
-    """End with one line where no Slurm can be started."""
-    if reason := why_not((*NEEDED, *ACCOUNTING)):
-        sys.exit(f"no Slurm: {reason}")
 
 
 @contextlib.contextmanager

@@ -87,9 +87,7 @@ def main() -> None:
     parser.add_argument("--every", type=float, default=3.0, help="seconds between two plans")
     parser.add_argument("--seed", type=int, default=1)
     asked = parser.parse_args()
-    reason = why_not((*NEEDED, *ACCOUNTING))
-    if reason:
-        sys.exit(f"no Slurm: {reason}")
+    require_slurm(*NEEDED, *ACCOUNTING)
     with (
         tempfile.TemporaryDirectory() as folder,
         running_cluster(Path(folder) / "slurm", accounting=True) as cluster,
@@ -99,6 +97,12 @@ def main() -> None:
         lines, differences = report(cluster, day)
     print("\n".join(lines))
     sys.exit(1 if differences else 0)
+
+
+def require_slurm(*programs: str) -> None:
+    """End with one line where no Slurm can be started."""
+    if reason := why_not(programs):
+        sys.exit(f"no Slurm: {reason}")
 
 
 def write_site(folder: Path) -> Path:
