@@ -98,10 +98,11 @@ def initial_state(
 
     Times of the trace and estimates are in ticks, of which there are so many ``per_second``.
     """
+    from planner.machine.earliest import BOUND_COLUMNS
     from planner.machine.timeline import NEVER
     from planner.online.kernel import state as places
-    from planner.online.kernel.floors import REMEMBERED_STARTS
     from planner.online.kernel.likely_lengths import REMEMBERED_LENGTHS
+    from planner.online.kernel.plans import REMEMBERED_STARTS
     from planner.online.kernel.queue_order import ORDER_CODES, backfill_code
 
     count, units = len(trace), int(trace.unit_ptr[-1])
@@ -191,7 +192,7 @@ def initial_state(
         capacity=trace.machine.capacity,
         most=np.ascontiguousarray(trace.machine.capacity[:, 0]),
         **_bunches(nodes if policy.kind in ("list", *PLANNING) and nodes > 1 else 0, resources),
-        learned=np.zeros((2, REMEMBERED_STARTS), dtype=np.int64),
+        learned=np.zeros((REMEMBERED_STARTS, resources + BOUND_COLUMNS), dtype=np.int64),
         full=np.zeros(len(shapes) + count, dtype=np.int64),
         refused=np.full((len(shapes) + count, 4), -1, dtype=np.int64),
         ready=np.zeros(most_at_once, dtype=np.int64),
