@@ -11,6 +11,13 @@ from planner.domain.columns import Floats, Ints, distinct_rows
 from planner.domain.plan import most_cells
 from planner.domain.trace import Trace
 from planner.errors import InputError
+from planner.machine.earliest import BOUND_COLUMNS
+from planner.machine.timeline import NEVER
+from planner.online.kernel import state as places
+from planner.online.kernel.bunches import BUNCH_ROWS, MEMBER_ROWS
+from planner.online.kernel.likely_lengths import REMEMBERED_LENGTHS
+from planner.online.kernel.plans import REMEMBERED_STARTS
+from planner.online.kernel.queue_order import ORDER_CODES, backfill_code
 from planner.online.kernel.state import Records, State
 from planner.online.objectives import FORMS, NO_PROFIT, ProfitTerms
 from planner.online.outages import NO_OUTAGES, Outages
@@ -98,13 +105,6 @@ def initial_state(
 
     Times of the trace and estimates are in ticks, of which there are so many ``per_second``.
     """
-    from planner.machine.earliest import BOUND_COLUMNS
-    from planner.machine.timeline import NEVER
-    from planner.online.kernel import state as places
-    from planner.online.kernel.likely_lengths import REMEMBERED_LENGTHS
-    from planner.online.kernel.plans import REMEMBERED_STARTS
-    from planner.online.kernel.queue_order import ORDER_CODES, backfill_code
-
     count, units = len(trace), int(trace.unit_ptr[-1])
     nodes, resources = trace.machine.capacity.shape
     limited = trace.machine.power_limit >= 0
@@ -210,7 +210,6 @@ def initial_state(
 
 def _take_past(trace: Trace, past: Past, jobs: Records, unit: Records, clock: Any) -> None:
     """Write a past into the tables; the kernel goes on from it at its moment."""
-
     moment = past.moment_s
     started = past.start_s >= 0
     running = started & (np.minimum(past.start_s + trace.runtime_s, jobs["cancel_s"]) >= moment)
@@ -231,8 +230,6 @@ def _take_past(trace: Trace, past: Past, jobs: Records, unit: Records, clock: An
 
 def _wait_for_others(trace: Trace, past: Past | None, jobs: Records) -> None:
     """Count what each job waits for that has not come first yet, and note since when the others are ready."""
-    from planner.machine.timeline import NEVER
-
     if not len(trace.waits):
         return
     moment = -1 if past is None else past.moment_s
@@ -255,8 +252,6 @@ def _wait_for_others(trace: Trace, past: Past | None, jobs: Records) -> None:
 
 def _remember_ended(past: Past, jobs: Records, taken: Floats) -> None:
     """Write the lengths of the jobs that ended before the moment of a past, in the order of their ends."""
-    from planner.online.kernel import state as places
-
     start_s = past.start_s
     if past.is_history is not None:
         start_s = np.where(past.is_history, jobs["submit"], start_s)
@@ -280,8 +275,6 @@ def _bunches(nodes: int, resources: int) -> dict[str, Ints]:
     Rows are long where there are few nodes, and never a power of two, or they would get into each other's way in the
     caches of the processor.
     """
-    from planner.online.kernel.bunches import BUNCH_ROWS, MEMBER_ROWS
-
     entries = min(max(BUNCH_ENTRIES // max(nodes, 1), 64), 1024) - 1
     shapes = {
         "bunch": (BUNCH_ROWS, 2 * nodes),

@@ -16,6 +16,7 @@ import numpy as np
 from planner.domain.columns import Ints, distinct_rows
 from planner.domain.trace import Machine, Trace
 from planner.online.initial_state import Past
+from planner.online.kernel.nodes import deal
 
 PLENTY = 1 << 30
 """More units than any machine takes."""
@@ -55,8 +56,6 @@ class LikeNodes:
 
         Those of a past have their nodes already.
         """
-        from planner.online.kernel.nodes import deal
-
         given = self.given
         rows = np.repeat(row_of_unit, np.diff(given.unit_ptr)) if self._is_pool else row_of_unit
         is_own = self.units_per_node == 0

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from planner.domain.columns import Ints
 from planner.errors import InputError
-
-if TYPE_CHECKING:
-    from planner.online.kernel.state import Records
+from planner.online.kernel import state as places
+from planner.online.kernel.state import Records
 
 UNTIL_FURTHER_NOTICE = int(np.iinfo(np.int64).max // 2)
 """End of an outage that does not end; the kernel's moment that does not come."""
@@ -87,8 +85,6 @@ class Outages:
         What is known or down at the moment becomes so then. In one second nodes return first, then outages become
         known, then nodes go down.
         """
-        from planner.online.kernel import state as places
-
         believed = self.believed_end_s
         rows: list[tuple[int, int, int, int, int]] = []
         for entry in range(len(self)):
