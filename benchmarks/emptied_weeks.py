@@ -21,6 +21,7 @@ import tempfile
 import time
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from days import ROOT, curie_jobs, data_folder, plain_params
@@ -53,6 +54,18 @@ class Week:
     energy_eur: float
     wait_h: np.ndarray
     cpu_s: float
+
+    def figures(self) -> dict[str, Any]:
+        """What is compared, by name."""
+        return {
+            "profit_eur": self.profit_eur,
+            "bills_eur": self.bills_eur,
+            "energy_eur": self.energy_eur,
+            "mean_h": float(self.wait_h.mean()),
+            "p95_h": float(np.percentile(self.wait_h, 95)),
+            "longest_h": float(self.wait_h.max()),
+            "over_48_h": int((self.wait_h > 48).sum()),
+        }
 
 
 @dataclass(frozen=True)
@@ -104,14 +117,8 @@ class Row:
         def percent(one: float, other: float) -> str:
             return f"{100 * (one / other - 1):+7.3f} %"
 
-        waits = "  ".join(
-            f"{ours:6.2f} ({easy:6.2f})"
-            for ours, easy in (
-                (self.mean_h, self.easy_mean_h),
-                (self.p95_h, self.easy_p95_h),
-                (self.longest_h, self.easy_longest_h),
-            )
-        )
+        pairs = ((getattr(self, name), getattr(self, f"easy_{name}")) for name in ("mean_h", "p95_h", "longest_h"))
+        waits = "  ".join(f"{ours:6.2f} ({easy:6.2f})" for ours, easy in pairs)
         return (
             f"{self.site:10} {self.week}  {self.tariff:8} seed {self.seed}  {self.jobs:6d} jobs"
             f"  profit {self.profit_eur:10,.2f} {percent(self.profit_eur, self.easy_profit_eur)}"
@@ -164,30 +171,8 @@ def row_of(key: tuple[str, ...], ours: Week, easy: Week) -> Row:
     """A week against EASY."""
     assert len(ours.wait_h) == len(easy.wait_h), "not the same jobs"
     site, week, tariff, seed, settings = key
-    p95_h, easy_p95_h = (float(np.percentile(each.wait_h, 95)) for each in (ours, easy))
-    return Row(
-        site=site,
-        week=week,
-        tariff=tariff,
-        seed=int(seed),
-        settings=settings,
-        jobs=len(ours.wait_h),
-        profit_eur=ours.profit_eur,
-        easy_profit_eur=easy.profit_eur,
-        bills_eur=ours.bills_eur,
-        easy_bills_eur=easy.bills_eur,
-        energy_eur=ours.energy_eur,
-        easy_energy_eur=easy.energy_eur,
-        mean_h=float(ours.wait_h.mean()),
-        easy_mean_h=float(easy.wait_h.mean()),
-        p95_h=p95_h,
-        easy_p95_h=easy_p95_h,
-        longest_h=float(ours.wait_h.max()),
-        easy_longest_h=float(easy.wait_h.max()),
-        over_48_h=int((ours.wait_h > 48).sum()),
-        easy_over_48_h=int((easy.wait_h > 48).sum()),
-        cpu_s=ours.cpu_s,
-    )
+    figures = ours.figures() | {f"easy_{name}": value for name, value in easy.figures().items()}
+    return Row(site, week, tariff, int(seed), settings, len(ours.wait_h), cpu_s=ours.cpu_s, **figures)
 
 
 def rows_in(path: Path) -> dict[tuple[str, ...], Row]:

@@ -57,12 +57,7 @@ STRICT = "-strict"
 def easy_plan(problem: Problem, happened: Problem) -> Plan:
     """What EASY starts on a day, knowing only jobs that are submitted and the times that they ask for.
 
-    Parameters
-    ----------
-    problem
-        The day with every job as long as planning thinks.
-    happened
-        The day as it was carried out: the same jobs, as long as they ran.
+    The ``problem`` has every job as long as planning thinks, ``happened`` the same jobs as long as they ran.
     """
     day = DayTrace(problem, happened)
     return day.plan_of(day.play(EASY))

@@ -50,8 +50,6 @@ class Holding:
         What energy costs, and from when on that is known; None: nobody knows, and nothing is held.
     eur_per_waiting_hour
         What an hour of waiting of one job counts for; None: a part of what the energy of the mean job costs.
-    params
-        How holds are decided.
     seed
         Seed of the runtimes that are drawn.
     history

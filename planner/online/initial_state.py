@@ -30,19 +30,10 @@ from planner.units import MILLI
 class Past:
     """A moment of a trace and all that is decided by then.
 
-    Attributes
-    ----------
-    moment_s
-        The moment [s of the trace].
-    start_s
-        Start of each job, -1 for those that have not started.
-    node_of_unit
-        Node of each unit of the jobs that have started, -1 elsewhere.
-    reference_s, latest_s
-        Under policies that hold jobs: the first moment at which the scheduler would have started each job, and until
-        when it may be held; -1 where that moment has not come yet.
-    is_history
-        Which jobs have ended on days before, nobody needs to know where; None: no job.
+    ``start_s`` and ``node_of_unit`` are -1 for jobs that have not started. Under policies that hold jobs,
+    ``reference_s`` is the first moment at which the scheduler would have started each job, and ``latest_s`` until when
+    it may be held; -1 where that moment has not come yet. ``is_history`` says which jobs have ended on days before,
+    nobody needs to know where; None: no job.
     """
 
     moment_s: int

@@ -26,16 +26,8 @@ PLENTY = 1 << 30
 class LikeNodes:
     """A trace with like nodes as one row, and the way back to nodes.
 
-    Attributes
-    ----------
-    trace
-        The trace to be replayed; its rows are classes of like nodes, or nodes.
-    given
-        The trace as it was given, with all its nodes.
-    row_of_node
-        Row of each node.
-    units_per_node
-        How many units each node takes at once; 0 for nodes that have a row of their own.
+    The rows of ``trace``, which is replayed, are classes of like nodes, or nodes of ``given``. ``units_per_node`` is
+    how many units each node takes at once; 0 for nodes that have a row of their own.
     """
 
     trace: Trace

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -18,30 +19,17 @@ UNTIL_FURTHER_NOTICE = int(np.iinfo(np.int64).max // 2)
 Flags = npt.NDArray[np.bool_]
 
 
-def _no_ints() -> Ints:
-    return np.zeros(0, dtype=np.int64)
-
-
-def _no_flags() -> Flags:
-    return np.zeros(0, dtype=np.bool_)
+_no_ints = partial(np.zeros, 0, dtype=np.int64)
+_no_flags = partial(np.zeros, 0, dtype=np.bool_)
 
 
 @dataclass(frozen=True, eq=False)
 class Outages:
     """Nodes on which nothing runs from a moment until another, one entry per outage; times in seconds of the trace.
 
-    Attributes
-    ----------
-    node
-        The node.
-    start_s, end_s
-        From when until when; an end of `UNTIL_FURTHER_NOTICE` never comes.
-    known_from_s
-        When the outage becomes known, at most ``start_s``: nothing is planned to overlap it from then on.
-    drains
-        Whether jobs that run on the node at the start may end there; else they are lost.
-    is_open
-        Whether the end is known to nobody beforehand: until then the node is down until further notice.
+    An end of `UNTIL_FURTHER_NOTICE` never comes. Nothing is planned to overlap an outage from ``known_from_s`` on, at
+    most its start. Where the node ``drains``, jobs that run on it at the start may end there; else they are lost. Where
+    it ``is_open``, the end is known to nobody beforehand.
     """
 
     node: Ints = field(default_factory=_no_ints)

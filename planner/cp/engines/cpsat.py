@@ -53,7 +53,7 @@ class CpSat(Engine):
 
 
 @dataclass(frozen=True)
-class Found:
+class FoundInterval:
     """The start of an interval in a solution; None where it is absent. Read as docplex's are."""
 
     start: int | None
@@ -71,9 +71,9 @@ class Found:
 class Solution:
     """What CP-SAT found, by the id of the docplex variable."""
 
-    found: Mapping[int, Found]
+    found: Mapping[int, FoundInterval]
 
-    def get_var_solution(self, variable: Any) -> Found | None:
+    def get_var_solution(self, variable: Any) -> FoundInterval | None:
         """What became of an interval; None for one that the model does not have."""
         return self.found.get(id(variable))
 
@@ -103,7 +103,7 @@ def _solved(model: CpoModel, time_limit_s: float, seed: int, workers: int, heard
     if told not in ("optimal", "feasible"):
         return EngineAnswer(told)
     found = {
-        variable: Found(
+        variable: FoundInterval(
             int(solver.value(span.start.expression))
             if span.presence is None or solver.boolean_value(span.presence)
             else None
