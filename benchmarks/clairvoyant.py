@@ -13,7 +13,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from days import curie_jobs, data_folder, french_prices, memory_gb
+from days import curie_jobs, french_prices, memory_gb
 
 from planner.inputs.traces import read_cluster
 from planner.online.policies import policy_named
@@ -23,7 +23,7 @@ from planner.runs.replay_bound import clairvoyant_bound
 from planner.runs.replay_ledger import settle_window, sum_of_days
 from planner.scenario.load import load_scenario
 from planner.scenario.schema import Scenario
-from planner.studies.data_files import TRACE
+from planner.studies.data_files import TRACE, data_folder
 
 FIRST_DAY = dt.date(2012, 6, 11)
 SUBMITTED_DAYS = 5

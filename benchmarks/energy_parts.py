@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from days import curie_jobs, data_folder, planned_days
+from days import curie_jobs, planned_days
 
 from planner.domain.horizon import Horizon
 from planner.inputs.weather.read import weather_of
@@ -29,6 +29,7 @@ from planner.pages.markup import document, el
 from planner.places import shipped_folder
 from planner.scenario.load import load_scenario
 from planner.scenario.schema import Scenario
+from planner.studies.data_files import data_folder
 from planner.studies.operation_replays import EUR_PER_USD, write_moved
 from planner.text_files import csv_text
 

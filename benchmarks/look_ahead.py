@@ -17,11 +17,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from unittest.mock import patch
 
-from days import data_folder, planned_days
+from days import planned_days
 
 from planner.runs.run_bound import run_bound
 from planner.scenario.schema import Scenario
 from planner.studies.curie23_setup import CALIBRATIONS, FIRST_DAY, SCENARIOS, study_scenario
+from planner.studies.data_files import data_folder
 
 VARIANTS: dict[str, tuple[str, int, dict[str, object]]] = {
     "by-day": ("each day by itself", 1, {}),

@@ -10,7 +10,7 @@ import sys
 import time
 from pathlib import Path
 
-from days import data_folder, memory_gb
+from days import memory_gb
 
 from planner.inputs.traces import read_pool
 from planner.metrics.registry import measure, metric_named
@@ -19,6 +19,7 @@ from planner.online.policies import policy_named
 from planner.online.replay import replay
 from planner.online.search_options import OfflineSearch
 from planner.runs.simulate import outcome_of
+from planner.studies.data_files import data_folder
 
 
 def main() -> None:

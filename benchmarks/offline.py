@@ -15,7 +15,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-from days import data_folder
 
 from planner.inputs.traces import read_pool
 from planner.metrics.registry import measure, metric_named
@@ -26,6 +25,7 @@ from planner.online.policies import policy_named
 from planner.online.replay import Replay, make_ready, replay
 from planner.online.search_options import OfflineSearch
 from planner.runs.simulate import outcome_of
+from planner.studies.data_files import data_home
 
 METRICS = ("af", "awf", "bsld", "p2sf")
 
@@ -40,7 +40,7 @@ def main() -> None:
     parser.add_argument("--steps", type=int, default=OfflineSearch.steps, help="per job")
     options = parser.parse_args()
 
-    trace = read_pool(data_folder(options.data) / "swf" / options.trace).trace
+    trace = read_pool(data_home(options.data) / "swf" / options.trace).trace
     make_ready(policy_named("list"), estimate_named("actual").make)
     make_search_ready()
     base = metrics_of(replay(trace, policy_named("list"), trace.runtime_s))

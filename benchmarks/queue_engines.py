@@ -14,14 +14,13 @@ import argparse
 from dataclasses import replace
 from pathlib import Path
 
-from days import data_folder
-
 from planner.cp.engines.choose import ENGINES
 from planner.domain.trace import pool_trace
 from planner.inputs.traces import Source, read_pool
 from planner.online.estimates import estimate_named
 from planner.online.policies import policy_named
 from planner.runs.simulate import Measurement, ReplayRun, RoundEngine, simulate
+from planner.studies.data_files import data_home
 
 FEW = 60
 """Jobs of the short replay."""
@@ -38,7 +37,7 @@ def main() -> None:
     parser.add_argument("--limit", type=float, default=1.0, help="seconds that an engine gets in each round")
     parser.add_argument("--estimate", default="actual")
     options = parser.parse_args()
-    whole = read_pool(data_folder(options.data) / "swf" / f"{options.trace}.swf.gz")
+    whole = read_pool(data_home(options.data) / "swf" / f"{options.trace}.swf.gz")
     source = slice_of(whole, options.first, options.jobs)
     for objective in options.objectives.split(","):
         print(

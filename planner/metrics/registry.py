@@ -93,7 +93,7 @@ def _held(outcome: Outcome) -> float:
 
 def _broken(outcome: Outcome) -> float:
     late = (outcome.promise_s >= 0) & (outcome.held_until_s > outcome.promise_s)
-    return _of_holding(outcome, np.count_nonzero(late))
+    return _of_holding(outcome, int(np.count_nonzero(late)))
 
 
 def _estimate_r2(outcome: Outcome) -> float:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -19,8 +18,12 @@ UNTIL_FURTHER_NOTICE = int(np.iinfo(np.int64).max // 2)
 Flags = npt.NDArray[np.bool_]
 
 
-_no_ints = partial(np.zeros, 0, dtype=np.int64)
-_no_flags = partial(np.zeros, 0, dtype=np.bool_)
+def _no_ints() -> Ints:
+    return np.zeros(0, dtype=np.int64)
+
+
+def _no_flags() -> Flags:
+    return np.zeros(0, dtype=np.bool_)
 
 
 @dataclass(frozen=True, eq=False)
