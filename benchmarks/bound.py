@@ -6,13 +6,12 @@ prices/FR.csv.gz in the folder of the traces. Each line: profit, bound, gap, tim
 
 from __future__ import annotations
 
-import resource
 import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
 
-from days import backlog_day, curie_day, data_folder
+from days import backlog_day, curie_day, french_prices, memory_gb
 
 from planner.accounting.bound import profit_bound
 from planner.domain.problem import Problem
@@ -25,33 +24,27 @@ MARGINS = {
 }
 
 
-def tariffs(prices: Path) -> dict[str, tuple[str, ...]]:
-    """The overrides of a scenario for each tariff."""
-    hourly = ("tariff.kind=hourly", f"tariff.file={prices}", "tariff.unit=EUR/MWh", "tariff.zone=Europe/Paris")
-    return {"flat": ("tariff.kind=flat", "tariff.eur_per_kwh=0.15"), "hourly": hourly}
-
-
 def main() -> None:
     """Measure all days in all settings."""
-    prices = Path(sys.argv[1]) if len(sys.argv) > 1 else data_folder() / "prices" / "FR.csv.gz"
+    hourly = french_prices(Path(sys.argv[1]) if len(sys.argv) > 1 else None)
+    tariffs = {"flat": ("tariff.kind=flat", "tariff.eur_per_kwh=0.15"), "hourly": hourly}
     print(
         f"{'day':<26}{'margin':<8}{'tariff':<8}{'profit':>10}{'bound':>10}{'gap':>9}{'time':>9}{'rounds':>8}{'memory':>10}"
     )
     days: dict[str, Callable[..., Problem]] = {"Curie 2012-08-07": curie_day, "Curie, 14,000 pending": backlog_day}
     for name, build in days.items():
         for margin, income in MARGINS.items():
-            for tariff, price in tariffs(prices).items():
+            for tariff, price in tariffs.items():
                 problem = build(more=(*income, *price))
                 profit = multisearch(problem, workers=Params().worker_count).ledger.profit_eur
                 began = time.perf_counter()
                 bound = profit_bound(problem)
                 seconds = time.perf_counter() - began
                 gap = bound.gap_fraction(profit)
-                memory_gb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024**2
                 print(
                     f"{name:<26}{margin:<8}{tariff:<8}{profit:>10.2f}{bound.profit_eur:>10.2f}"
                     f"{'none' if gap is None else f'{100 * gap:.2f} %':>9}{seconds:>7.1f} s{bound.rounds:>8}"
-                    f"{memory_gb:>7.2f} GB",
+                    f"{memory_gb():>7.2f} GB",
                     flush=True,
                 )
 

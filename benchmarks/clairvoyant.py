@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import datetime as dt
 import gzip
-import resource
 import tempfile
 import time
 from pathlib import Path
 
-from days import data_folder
+from days import curie_jobs, french_prices, memory_gb
 
 from planner.inputs.traces import read_cluster
 from planner.online.policies import policy_named
@@ -24,6 +23,7 @@ from planner.runs.replay_bound import clairvoyant_bound
 from planner.runs.replay_ledger import settle_window, sum_of_days
 from planner.scenario.load import load_scenario
 from planner.scenario.schema import Scenario
+from planner.studies.data_files import TRACE, data_folder
 
 FIRST_DAY = dt.date(2012, 6, 11)
 SUBMITTED_DAYS = 5
@@ -33,7 +33,7 @@ DAY_S = 86_400
 
 def write_days(folder: Path) -> Path:
     """Write the jobs of Curie that were submitted on these days, with the header of the trace."""
-    trace = data_folder() / "swf" / "CEA-Curie-2011-2.1-cln.swf.gz"
+    trace = data_folder() / TRACE
     lines = gzip.decompress(trace.read_bytes()).decode("utf-8", errors="replace").splitlines()
     header = [line for line in lines if line.startswith(";")]
     origin = next(int(line.split(":")[1]) for line in header if "UnixStartTime" in line)
@@ -47,18 +47,7 @@ def write_days(folder: Path) -> Path:
 
 def site(jobs: Path) -> Scenario:
     """300 nodes of 32 cores, for the jobs of a file, at French prices."""
-    prices = data_folder() / "prices" / "FR.csv.gz"
-    settings = (
-        f"jobs.source={jobs}",
-        "jobs.core_scale=9600/93312",
-        "zone=UTC",
-        "cluster.classes.gpu=null",
-        "cluster.classes.cpu.count=300",
-        "tariff.kind=hourly",
-        f"tariff.file={prices}",
-        "tariff.unit=EUR/MWh",
-        "tariff.zone=Europe/Paris",
-    )
+    settings = (*curie_jobs(), f"jobs.source={jobs}", *french_prices())
     return load_scenario("sample", folders=[shipped_folder() / "scenarios"], overrides=settings)
 
 
@@ -82,11 +71,10 @@ def main() -> None:
         bound = clairvoyant_bound(scenario, source.jobs, trace, latest_s, first_day=FIRST_DAY, days=days)
         seconds = time.perf_counter() - began
         saved = (bound.profit_eur - totals["profit_eur"]) / cost
-        memory_gb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024**2
         slack = "none" if bound.slack_eur is None else f"{bound.slack_eur:.3f}"
         print(
             f"{later_h:>4} h{bound.profit_eur:>12.2f}{100 * saved:>8.2f} %{slack:>9}{seconds:>7.1f} s{bound.rounds:>8}"
-            f"{memory_gb:>7.2f} GB",
+            f"{memory_gb():>7.2f} GB",
             flush=True,
         )
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import datetime as dt
-import os
+import resource
 import sys
 import tempfile
 import time
 from dataclasses import replace
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from planner.domain.cluster import Cluster, NodeClass
 from planner.domain.day_summary import DaySummary
@@ -22,6 +24,8 @@ from planner.places import shipped_folder
 from planner.runs.run_days import run_days
 from planner.scenario.load import load_scenario
 from planner.scenario.schema import Scenario
+from planner.studies.curie23_setup import TRACE_CORES
+from planner.studies.data_files import TRACE, data_folder
 
 ROOT = Path(__file__).resolve().parent.parent
 CURIE_DAY = "2012-08-07"
@@ -29,27 +33,37 @@ AMPLE_TIME_S = 3600.0
 """So that steps end a search, and not the clock."""
 
 
-def data_folder() -> Path:
-    """The folder of the public traces; ends the program with a clear line when there is none."""
-    folder = Path(os.environ.get("PLANNER_DATA", ROOT.parent / "shared" / "data"))
-    if not (folder / "swf").is_dir():
-        sys.exit("the traces are not here: set PLANNER_DATA to a folder with swf/CEA-Curie-2011-2.1-cln.swf.gz")
-    return folder
+def memory_gb() -> float:
+    """The most memory that this process had so far [GB]."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024**2
+
+
+def children_cpu_s() -> float:
+    """CPU time of all processes that were started and have ended [s]."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def curie_jobs(nodes: int = 300) -> tuple[str, ...]:
+    """Settings of the jobs of CEA Curie, and of nodes of 32 cores for them."""
+    return (
+        f"jobs.source={data_folder() / TRACE}",
+        f"jobs.core_scale={300 * 32}/{TRACE_CORES}",
+        "zone=UTC",
+        "cluster.classes.gpu=null",
+        f"cluster.classes.cpu.count={nodes}",
+    )
+
+
+def french_prices(file: Path | None = None) -> tuple[str, ...]:
+    """Settings of the French day-ahead price, or of another file like it."""
+    prices = file or data_folder() / "prices" / "FR.csv.gz"
+    return ("tariff.kind=hourly", f"tariff.file={prices}", "tariff.unit=EUR/MWh", "tariff.zone=Europe/Paris")
 
 
 def curie_day(day: str = CURIE_DAY, *, lookback: str = "0d", more: tuple[str, ...] = ()) -> Problem:
     """A day of the study: CEA Curie scaled to 300 nodes of 32 cores, all of the day's submissions known."""
-    trace = data_folder() / "swf" / "CEA-Curie-2011-2.1-cln.swf.gz"
-    settings = (
-        f"jobs.source={trace}",
-        "jobs.visibility=day",
-        f"jobs.lookback={lookback}",
-        "jobs.core_scale=9600/93312",
-        "zone=UTC",
-        "cluster.classes.gpu=null",
-        "cluster.classes.cpu.count=300",
-        *more,
-    )
+    settings = (*curie_jobs(), "jobs.visibility=day", f"jobs.lookback={lookback}", *more)
     scenario = load_scenario("sample", folders=[shipped_folder() / "scenarios"], overrides=settings)
     return build_day(scenario, dt.date.fromisoformat(day)).problem
 

@@ -17,16 +17,14 @@ from __future__ import annotations
 import argparse
 import csv
 import datetime as dt
-import sys
 import tempfile
 import time
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+from typing import Any
 
 import numpy as np
-from days import ROOT, data_folder, plain_params
+from days import ROOT, curie_jobs, plain_params
 
 from planner.domain.horizon import Horizon
 from planner.places import shipped_folder
@@ -34,6 +32,7 @@ from planner.runs.run_days import run_days
 from planner.scenario.load import load_scenario
 from planner.scenario.schema import Scenario
 from planner.store.read_tables import read_table, take_in, waits_of
+from planner.studies.data_files import data_folder
 from planner.studies.operation_replays import moved_prices
 
 WEEKS = ("2024-01-08", "2024-06-01", "2024-10-07")
@@ -55,6 +54,18 @@ class Week:
     energy_eur: float
     wait_h: np.ndarray
     cpu_s: float
+
+    def figures(self) -> dict[str, Any]:
+        """What is compared, by name."""
+        return {
+            "profit_eur": self.profit_eur,
+            "bills_eur": self.bills_eur,
+            "energy_eur": self.energy_eur,
+            "mean_h": float(self.wait_h.mean()),
+            "p95_h": float(np.percentile(self.wait_h, 95)),
+            "longest_h": float(self.wait_h.max()),
+            "over_48_h": int((self.wait_h > 48).sum()),
+        }
 
 
 @dataclass(frozen=True)
@@ -106,14 +117,8 @@ class Row:
         def percent(one: float, other: float) -> str:
             return f"{100 * (one / other - 1):+7.3f} %"
 
-        waits = "  ".join(
-            f"{ours:6.2f} ({easy:6.2f})"
-            for ours, easy in (
-                (self.mean_h, self.easy_mean_h),
-                (self.p95_h, self.easy_p95_h),
-                (self.longest_h, self.easy_longest_h),
-            )
-        )
+        pairs = ((getattr(self, name), getattr(self, f"easy_{name}")) for name in ("mean_h", "p95_h", "longest_h"))
+        waits = "  ".join(f"{ours:6.2f} ({easy:6.2f})" for ours, easy in pairs)
         return (
             f"{self.site:10} {self.week}  {self.tariff:8} seed {self.seed}  {self.jobs:6d} jobs"
             f"  profit {self.profit_eur:10,.2f} {percent(self.profit_eur, self.easy_profit_eur)}"
@@ -128,9 +133,7 @@ def scenario_of(tariff: str, first: dt.date, seed: int, more: list[str], curie: 
     """The sample site, or weeks of Curie on so many nodes, under a tariff."""
     settings = [f"seed={seed}", *more]
     if curie:
-        trace = data_folder() / "swf" / "CEA-Curie-2011-2.1-cln.swf.gz"
-        settings += [f"jobs.source={trace}", "jobs.core_scale=9600/93312", "zone=UTC", "cluster.classes.gpu=null"]
-        settings += [f"cluster.classes.cpu.count={curie}"]
+        settings += curie_jobs(curie)
     if tariff.startswith("de-"):
         prices = moved_prices(data_folder(), tariff, first, folder)
         settings += [f"tariff={{kind: hourly, file: {prices}, unit: EUR/MWh}}"]
@@ -168,30 +171,8 @@ def row_of(key: tuple[str, ...], ours: Week, easy: Week) -> Row:
     """A week against EASY."""
     assert len(ours.wait_h) == len(easy.wait_h), "not the same jobs"
     site, week, tariff, seed, settings = key
-    p95_h, easy_p95_h = (float(np.percentile(each.wait_h, 95)) for each in (ours, easy))
-    return Row(
-        site=site,
-        week=week,
-        tariff=tariff,
-        seed=int(seed),
-        settings=settings,
-        jobs=len(ours.wait_h),
-        profit_eur=ours.profit_eur,
-        easy_profit_eur=easy.profit_eur,
-        bills_eur=ours.bills_eur,
-        easy_bills_eur=easy.bills_eur,
-        energy_eur=ours.energy_eur,
-        easy_energy_eur=easy.energy_eur,
-        mean_h=float(ours.wait_h.mean()),
-        easy_mean_h=float(easy.wait_h.mean()),
-        p95_h=p95_h,
-        easy_p95_h=easy_p95_h,
-        longest_h=float(ours.wait_h.max()),
-        easy_longest_h=float(easy.wait_h.max()),
-        over_48_h=int((ours.wait_h > 48).sum()),
-        easy_over_48_h=int((easy.wait_h > 48).sum()),
-        cpu_s=ours.cpu_s,
-    )
+    figures = ours.figures() | {f"easy_{name}": value for name, value in easy.figures().items()}
+    return Row(site, week, tariff, int(seed), settings, len(ours.wait_h), cpu_s=ours.cpu_s, **figures)
 
 
 def rows_in(path: Path) -> dict[tuple[str, ...], Row]:

@@ -14,7 +14,6 @@ import datetime as dt
 import io
 import os
 import random
-import resource
 import signal
 import subprocess
 import sys
@@ -22,6 +21,8 @@ import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
+
+from days import children_cpu_s
 
 DAY = "2024-06-03"
 SITE = """\
@@ -68,12 +69,11 @@ def growth(sizes: Sequence[tuple[int, int]]) -> None:
     for jobs, nodes in sizes:
         with tempfile.TemporaryDirectory() as folder:
             site = write_site(Path(folder) / "site", jobs, nodes)
-            before = resource.getrusage(resource.RUSAGE_CHILDREN)
+            before_s = children_cpu_s()
             words = [sys.executable, "-c", f"{PEAK}{PLAN}", "--day", DAY, *HOW]
             done = subprocess.run(words, cwd=site, capture_output=True, text=True, check=False)
-            after = resource.getrusage(resource.RUSAGE_CHILDREN)
             assert done.returncode == 0, done.stderr
-            cpu_s = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+            cpu_s = children_cpu_s() - before_s
             peak = int(done.stderr.rsplit("peak ", 1)[1]) / 1024
             print(f"{jobs:>8,}{nodes:>8,}{cpu_s:>9.1f}{peak:>9,.0f}", flush=True)
 

@@ -14,13 +14,12 @@ from __future__ import annotations
 
 import argparse
 import datetime as dt
-import sys
 import tempfile
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from days import planned_days
+from days import curie_jobs, planned_days
 
 from planner.domain.horizon import Horizon
 from planner.inputs.weather.read import weather_of
@@ -30,13 +29,11 @@ from planner.pages.markup import document, el
 from planner.places import shipped_folder
 from planner.scenario.load import load_scenario
 from planner.scenario.schema import Scenario
-from planner.studies.data_files import TRACE, data_folder
+from planner.studies.data_files import data_folder
 from planner.studies.operation_replays import EUR_PER_USD, write_moved
 from planner.text_files import csv_text
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-
-CURIE_FIRST, CURIE_NODES, CURIE_CORES = dt.date(2012, 6, 11), 300, 93_312
+CURIE_FIRST = dt.date(2012, 6, 11)
 COMMON = (
     "power.includes_idle=false",
     "fees.eur_per_kwh=0.06",
@@ -90,13 +87,7 @@ class Ground:
         if self.site == "quiet":
             settings.append(f"jobs.load={QUIET_LOAD}")
         if self.site == "curie":
-            settings += [
-                f"jobs.source={self.data / TRACE}",
-                f"jobs.core_scale={CURIE_NODES * 32}/{CURIE_CORES}",
-                "jobs.visibility=day",
-                "cluster.classes.gpu=null",
-                f"cluster.classes.cpu.count={CURIE_NODES}",
-            ]
+            settings += [*curie_jobs(), "jobs.visibility=day"]
         return load_scenario("sample", folders=[shipped_folder() / "scenarios"], overrides=tuple(settings))
 
     def _prices(self) -> list[str]:
@@ -201,7 +192,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as made:
         for site in given.sites.split(","):
             for year in map(int, given.years.split(",")):
-                ground = Ground(site, year, data_folder(None), Path(made))
+                ground = Ground(site, year, data_folder(), Path(made))
                 if given.speed:
                     speed(ground, given.days, given.iterations)
                     continue

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import argparse
 import datetime as dt
-import sys
 import tempfile
 import time
 from functools import partial
@@ -35,12 +34,10 @@ from planner.store.last_plan import situation_of
 from planner.studies.curie23_setup import CALIBRATIONS, FIRST_DAY, study_scenario
 from planner.studies.data_files import data_folder
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-
 
 def day_problem(day: dt.date, rolled: Path) -> Problem:
     """A day of the study as MultiSearch's plans of the days before leave it."""
-    scenario = study_scenario("air-summer", data_folder(None), CALIBRATIONS["ours"].settings)
+    scenario = study_scenario("air-summer", data_folder(), CALIBRATIONS["ours"].settings)
     if day > FIRST_DAY:
         params = Params("multisearch", time_limit_s=3600.0, bound_time_s=0.0, page=False, baselines=False)
         for _ in run_days(scenario, params, FIRST_DAY, day - dt.timedelta(days=1), rolled):

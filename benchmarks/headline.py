@@ -13,11 +13,8 @@ from __future__ import annotations
 
 import argparse
 import datetime as dt
-import sys
 import tempfile
 from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from days import plain_params
 from emptied_weeks import scenario_of

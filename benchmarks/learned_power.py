@@ -18,7 +18,6 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from days import data_folder
 from eurora import SOURCE, write_site
 
 from planner.accounting.audit import audit
@@ -32,6 +31,7 @@ from planner.places import shipped_folder
 from planner.power.learned import Asked, FinishedJob, PowerLimits, PowerModel, learned_from
 from planner.runs.power_sources import finished_jobs, saved_sources
 from planner.scenario.load import load_scenario
+from planner.studies.data_files import data_folder
 
 DAYS = ("2014-04-01", "2014-04-02", "2014-04-03", "2014-04-04")
 MARGINS = {"thin": 0.002, "rich": 0.02}

@@ -13,13 +13,9 @@ from __future__ import annotations
 
 import argparse
 import datetime as dt
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from unittest.mock import patch
-
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from days import planned_days
 
@@ -79,7 +75,7 @@ def main() -> None:
     asked.add_argument("--seed", type=int, default=0)
     asked.add_argument("--bound", type=float, default=0.0, metavar="SECONDS")
     given = asked.parse_args()
-    data = data_folder(None)
+    data = data_folder()
 
     def scenario(together: int) -> Scenario:
         settings = (*CALIBRATIONS["ours"].settings, f"search.lookahead_days={together}", f"seed={given.seed}")

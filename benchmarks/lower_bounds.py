@@ -6,12 +6,11 @@ order with actual runtimes (List-REG), and the CPU time. Without arguments: the 
 
 from __future__ import annotations
 
-import resource
 import sys
 import time
 from pathlib import Path
 
-from days import data_folder
+from days import memory_gb
 
 from planner.inputs.traces import read_pool
 from planner.metrics.registry import measure, metric_named
@@ -20,6 +19,7 @@ from planner.online.policies import policy_named
 from planner.online.replay import replay
 from planner.online.search_options import OfflineSearch
 from planner.runs.simulate import outcome_of
+from planner.studies.data_files import data_folder
 
 
 def main() -> None:
@@ -38,10 +38,9 @@ def main() -> None:
         bound = lower_bound(trace, name, steps=steps)
         cpu_s = time.process_time() - began
         shares = (100 * part / value for part in (bound.value, bound.alone, bound.fluid))
-        memory_mb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
         print(
             f"{name:<8}{value:>14.2f}{bound.value:>14.3f}{''.join(f'{share:>8.2f}' for share in shares)}"
-            f"{bound.slots:>10,}{cpu_s:>8.1f} s{memory_mb:>7.0f} MB",
+            f"{bound.slots:>10,}{cpu_s:>8.1f} s{1024 * memory_gb():>7.0f} MB",
             flush=True,
         )
 

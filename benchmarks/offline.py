@@ -10,7 +10,6 @@ before it is the on-line schedule from which it started. CPU seconds are those o
 from __future__ import annotations
 
 import argparse
-import os
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -26,6 +25,7 @@ from planner.online.policies import policy_named
 from planner.online.replay import Replay, make_ready, replay
 from planner.online.search_options import OfflineSearch
 from planner.runs.simulate import outcome_of
+from planner.studies.data_files import data_home
 
 METRICS = ("af", "awf", "bsld", "p2sf")
 
@@ -33,15 +33,14 @@ METRICS = ("af", "awf", "bsld", "p2sf")
 def main() -> None:
     """Print one line per schedule."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    default = os.environ.get("PLANNER_DATA") or Path(__file__).resolve().parents[2] / "shared" / "data"
-    parser.add_argument("--data", type=Path, default=Path(default))
+    parser.add_argument("--data", type=Path)
     parser.add_argument("--trace", default="KTH-SP2-filtered.swf.gz")
     parser.add_argument("--objectives", default=",".join(METRICS))
     parser.add_argument("--seeds", type=int, default=1)
     parser.add_argument("--steps", type=int, default=OfflineSearch.steps, help="per job")
     options = parser.parse_args()
 
-    trace = read_pool(options.data / "swf" / options.trace).trace
+    trace = read_pool(data_home(options.data) / "swf" / options.trace).trace
     make_ready(policy_named("list"), estimate_named("actual").make)
     make_search_ready()
     base = metrics_of(replay(trace, policy_named("list"), trace.runtime_s))

@@ -12,10 +12,10 @@ of the jobs it starts, how many bunches of like nodes it began with, and the mos
 from __future__ import annotations
 
 import argparse
-import resource
 import time
 
 import numpy as np
+from days import memory_gb
 
 from planner.domain.trace import Trace
 from planner.online.initial_state import initial_state
@@ -47,7 +47,7 @@ def main() -> None:
         trace = made_up_trace(nodes, jobs, choice.alone, choice.seed)
         for policy in policies:
             spent_s, started, bunches = one_round(trace, policy, search)
-            megabytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+            megabytes = int(1024 * memory_gb())
             print(
                 f"{nodes:>6} {jobs:>5}  {policy:14} {1000 * spent_s:>9.1f} {started:>8} {bunches:>8} {megabytes:>6}",
                 flush=True,

@@ -6,11 +6,10 @@ peak memory of the process; then how the time grows with jobs and with nodes.
 
 from __future__ import annotations
 
-import resource
 import time
 from dataclasses import replace
 
-from days import backlog_day, curie_day, large_day
+from days import backlog_day, curie_day, large_day, memory_gb
 
 from planner.accounting.audit import audit
 from planner.domain.cluster import Cluster
@@ -32,10 +31,9 @@ def measure(name: str, problem: Problem) -> float:
     audit_s = time.perf_counter() - began
     assert not violations, violations[:3]
     rate = len(ORDERINGS) * len(problem.jobs) / seconds
-    memory_gb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024**2
     print(
         f"{name:<34}{len(problem.jobs):>8,}{problem.cluster.node_count:>7,}{seconds:>9.2f} s{rate:>12,.0f}/s"
-        f"{audit_s:>8.2f} s{memory_gb:>7.2f} GB   {result.best_trial}"
+        f"{audit_s:>8.2f} s{memory_gb():>7.2f} GB   {result.best_trial}"
     )
     return seconds
 

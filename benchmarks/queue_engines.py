@@ -11,7 +11,6 @@ a short replay that loads the compiled code.
 from __future__ import annotations
 
 import argparse
-import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -21,6 +20,7 @@ from planner.inputs.traces import Source, read_pool
 from planner.online.estimates import estimate_named
 from planner.online.policies import policy_named
 from planner.runs.simulate import Measurement, ReplayRun, RoundEngine, simulate
+from planner.studies.data_files import data_home
 
 FEW = 60
 """Jobs of the short replay."""
@@ -29,8 +29,7 @@ FEW = 60
 def main() -> None:
     """Print a table for each objective."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    default = os.environ.get("PLANNER_DATA") or Path(__file__).resolve().parents[2] / "shared" / "data"
-    parser.add_argument("--data", type=Path, default=Path(default))
+    parser.add_argument("--data", type=Path)
     parser.add_argument("--trace", default="KTH-SP2-filtered", help="name of a file below swf/")
     parser.add_argument("--jobs", type=int, default=1000)
     parser.add_argument("--first", type=int, default=0, help="jobs to leave out before the slice")
@@ -38,7 +37,7 @@ def main() -> None:
     parser.add_argument("--limit", type=float, default=1.0, help="seconds that an engine gets in each round")
     parser.add_argument("--estimate", default="actual")
     options = parser.parse_args()
-    whole = read_pool(options.data / "swf" / f"{options.trace}.swf.gz")
+    whole = read_pool(data_home(options.data) / "swf" / f"{options.trace}.swf.gz")
     source = slice_of(whole, options.first, options.jobs)
     for objective in options.objectives.split(","):
         print(

@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import tempfile
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -53,24 +54,12 @@ def made_up(count: int) -> Trace:
 
 def on_nodes(pool: Trace) -> Trace:
     """The same jobs on nodes of one processor each."""
-    units = np.concatenate([[0], np.cumsum(pool.width)])
-    return Trace(
-        ids=pool.ids,
-        submit_s=pool.submit_s,
-        runtime_s=pool.runtime_s,
-        requested_s=pool.requested_s,
-        width=pool.width,
+    return replace(
+        pool,
         machine=Machine(np.ones((PROCESSORS, 1), dtype=np.int64)),
-        group_ptr=pool.group_ptr,
         group_count=pool.width,
         group_amount=np.ones((len(pool), 1), dtype=np.int64),
-        unit_ptr=units,
-        power_mw=pool.power_mw,
-        user=pool.user,
-        name=pool.name,
-        group=pool.group,
-        queue=pool.queue,
-        source=pool.source,
+        unit_ptr=np.concatenate([[0], np.cumsum(pool.width)]),
     )
 
 

@@ -16,6 +16,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from days import children_cpu_s
+
 from planner.domain.cluster import short_names
 from planner.inputs.jobs.swf_trace import read_swf_trace
 
@@ -75,9 +77,9 @@ def main() -> None:
     words = ["savings", "--sacct", month, "--prices", given.data / "prices/FR.csv.gz", "--weather", weather]
     command = [sys.executable, "-m", "planner", *map(str, words), "--zone", "Europe/Paris", "--out", str(given.out)]
     subprocess.run(command, check=True)
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    peak_mb = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
     jobs = sum(1 for _ in month.open(encoding="utf-8")) - 1
-    print(f"{jobs:,} jobs: {used.ru_utime + used.ru_stime:.0f} s of CPU, {used.ru_maxrss / 1024:.0f} MB")
+    print(f"{jobs:,} jobs: {children_cpu_s():.0f} s of CPU, {peak_mb:.0f} MB")
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ import time
 from collections.abc import Iterator
 
 import numpy as np
-from days import backlog_day, curie_day, data_folder
+from days import backlog_day, curie_day, french_prices
 
 from planner.accounting.audit import audit
 from planner.accounting.bound import profit_bound
@@ -33,19 +33,13 @@ THIN_FLAT = (*FREE, "revenue.eur_per_core_hour=0.0022")
 THIN_HOURLY = (*FREE, "revenue.eur_per_core_hour=0.0006")
 
 
-def hourly() -> tuple[str, ...]:
-    """Settings of the French day-ahead price."""
-    prices = data_folder() / "prices" / "FR.csv.gz"
-    return ("tariff.kind=hourly", f"tariff.file={prices}", "tariff.unit=EUR/MWh", "tariff.zone=Europe/Paris")
-
-
 def days() -> Iterator[tuple[str, Problem]]:
     """The ten days."""
     for kind, make in (("2012-08-07", curie_day), ("backlog", backlog_day)):
         yield f"{kind}, rich, flat", make()
-        yield f"{kind}, rich, hourly", make(more=hourly())
+        yield f"{kind}, rich, hourly", make(more=french_prices())
         yield f"{kind}, thin, flat", make(more=THIN_FLAT)
-        yield f"{kind}, thin, hourly", make(more=(*THIN_HOURLY, *hourly()))
+        yield f"{kind}, thin, hourly", make(more=(*THIN_HOURLY, *french_prices()))
     for day in ("2012-08-08", "2012-08-14"):
         yield f"{day}, rich, flat", curie_day(day)
 

@@ -13,8 +13,6 @@ from __future__ import annotations
 
 import argparse
 import gzip
-import os
-import resource
 import subprocess
 import tempfile
 import time
@@ -22,12 +20,14 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+from days import children_cpu_s, memory_gb
 
 from planner.domain.trace import Machine, Trace
 from planner.inputs.traces import read_pool
 from planner.online.estimates import estimate_named
 from planner.online.policies import policy_named
 from planner.online.replay import replay
+from planner.studies.data_files import TRACE, data_folder
 
 RECORDED_CPU_S = {"published simulator, EASY": 5.2, "published simulator, List-REG": 23.0, "AccaSim 1.1.3, EASY": 52.9}
 PEER = """
@@ -47,13 +47,12 @@ PEER_SYSTEM = '{"groups": {"g0": {"core": 1, "mem": 1000000}}, "resources": {"g0
 def main() -> None:
     """Print one line per measurement."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    default = os.environ.get("PLANNER_DATA") or Path(__file__).resolve().parents[2] / "shared" / "data"
-    parser.add_argument("--data", type=Path, default=Path(default))
+    parser.add_argument("--data", type=Path)
     parser.add_argument("--peer", type=Path)
     parser.add_argument("--skip-list", action="store_true", help="leave out List-REG on Curie, the longest run")
     options = parser.parse_args()
-    kth = options.data / "swf" / "KTH-SP2-filtered.swf.gz"
-    curie = options.data / "swf" / "CEA-Curie-2011-2.1-cln.swf.gz"
+    data = data_folder(options.data)
+    kth, curie = data / "swf" / "KTH-SP2-filtered.swf.gz", data / TRACE
 
     ours = {}
     trace = read_pool(kth).trace
@@ -77,7 +76,7 @@ def main() -> None:
     for policy in ("easy",) if options.skip_list else ("easy", "list"):
         for estimate in ("actual", "requested"):
             measure(curie.name, trace, policy, estimate)
-    print(f"largest memory {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MB")
+    print(f"largest memory {1024 * memory_gb():.0f} MB")
 
 
 def on_shared_nodes(pool: Trace) -> Trace:
@@ -116,12 +115,11 @@ def peer_cpu(python: Path, swf: Path) -> str:
         system.write_text(PEER_SYSTEM, encoding="utf-8")
         script.write_text(PEER, encoding="utf-8")
         command = [str(python), str(script), str(plain), str(system), folder]
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        before_s = children_cpu_s()
         done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder)
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
     if done.returncode:
         return (done.stderr.strip().splitlines() or ["no answer"])[-1]
-    return f"{after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime:.1f} s CPU, reading included"
+    return f"{children_cpu_s() - before_s:.1f} s CPU, reading included"
 
 
 def _with_memory(text: str) -> str:

@@ -29,12 +29,10 @@ from statistics import mean, median, stdev
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from slurm_day import SHAPES as DAY_SHAPES
-from slurm_day import Day, plan, standing_in, waits
+from slurm_day import Day, accounts, plan, require_slurm, standing_in, waits
 
 from planner.inputs.slurm.job import SlurmJob
-from planner.inputs.slurm.json_document import DocumentAnswer
-from planner.inputs.slurm.sacct_json import read_accounting
-from tests.slurm.cluster import ACCOUNTING, NEEDED, Cluster, running_cluster, until, why_not
+from tests.slurm.cluster import ACCOUNTING, NEEDED, Cluster, running_cluster, until
 from tests.slurm.site import day_zone, write_slurm_site
 
 Shape = tuple[str, ...]
@@ -73,14 +71,7 @@ class Side:
 
     def accounts(self) -> list[SlurmJob]:
         """Every job and task, once the accounts have all of them."""
-        command = "sacct --allusers --starttime=now-2hours --json"
-
-        def all_written() -> list[SlurmJob]:
-            found = read_accounting(DocumentAnswer(command, self.cluster.command(*command.split()).encode()))
-            mine = [job for job in found.jobs if str(job.array_job_id or job.job_id) in self.jobs]
-            return mine if mine and all(job.end_unix for job in mine) else []
-
-        return list(until(all_written, "the accounts of all jobs"))
+        return accounts(self.cluster, lambda job: str(job.array_job_id or job.job_id) in self.jobs)
 
 
 @dataclass
@@ -111,7 +102,7 @@ def main() -> None:
     parser.add_argument("--every", type=float, default=4.0, help="seconds between two plans")
     parser.add_argument("--seeds", type=int, default=8)
     asked = parser.parse_args()
-    require_slurm()
+    require_slurm(*NEEDED, *ACCOUNTING)
     wrong: list[str] = []
     rows: list[list[Row]] = []
     print(HEADING)
@@ -127,12 +118,6 @@ def main() -> None:
 
 
 HEADING = f"seed  {'side':<8} {'jobs':>5}" + "".join(f"{each:>8}" for each in STATISTICS) + f"{'sent':>7} {'cost':>9}"
-
-
-def require_slurm() -> None:
-    """End with one line where no Slurm can be started."""
-    if reason := why_not((*NEEDED, *ACCOUNTING)):
-        sys.exit(f"no Slurm: {reason}")
 
 
 @contextlib.contextmanager

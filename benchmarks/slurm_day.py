@@ -22,7 +22,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -87,9 +87,7 @@ def main() -> None:
     parser.add_argument("--every", type=float, default=3.0, help="seconds between two plans")
     parser.add_argument("--seed", type=int, default=1)
     asked = parser.parse_args()
-    reason = why_not((*NEEDED, *ACCOUNTING))
-    if reason:
-        sys.exit(f"no Slurm: {reason}")
+    require_slurm(*NEEDED, *ACCOUNTING)
     with (
         tempfile.TemporaryDirectory() as folder,
         running_cluster(Path(folder) / "slurm", accounting=True) as cluster,
@@ -99,6 +97,12 @@ def main() -> None:
         lines, differences = report(cluster, day)
     print("\n".join(lines))
     sys.exit(1 if differences else 0)
+
+
+def require_slurm(*programs: str) -> None:
+    """End with one line where no Slurm can be started."""
+    if reason := why_not(programs):
+        sys.exit(f"no Slurm: {reason}")
 
 
 def write_site(folder: Path) -> Path:
@@ -169,16 +173,8 @@ def plan(day: Day) -> None:
 
 def report(cluster: Cluster, day: Day) -> tuple[list[str], list[str]]:
     """The table of a day, and everything in which the books differ."""
-    command = "sacct --allusers --starttime=now-2hours --json"
     first = int(day.submitted[0])
-
-    def all_written() -> list[SlurmJob]:
-        accounts = read_accounting(DocumentAnswer(command, cluster.command(*command.split()).encode()))
-        return (
-            [] if len(accounts.ended) < len(accounts.jobs) else [job for job in accounts.ended if job.job_id >= first]
-        )
-
-    ended = {name_of(job): job for job in until(all_written, "the accounts of all jobs")}
+    ended = {name_of(job): job for job in accounts(cluster, lambda job: job.job_id >= first)}
     books = {name: entry_of(job) for name, job in ended.items()}
     ledger = {name: each for name, each in read_ledger().items() if int(name.partition("_")[0]) >= first}
     differences = compare(books, ledger) + missing(cluster, day, ended)
@@ -198,6 +194,18 @@ def report(cluster: Cluster, day: Day) -> tuple[list[str], list[str]]:
     }
     width = max(map(len, rows))
     return [f"{name:<{width}}  {value}" for name, value in rows.items()] + differences, differences
+
+
+def accounts(cluster: Cluster, is_mine: Callable[[SlurmJob], bool]) -> list[SlurmJob]:
+    """Some jobs and tasks in Slurm's accounts, once these have all of them."""
+    command = "sacct --allusers --starttime=now-2hours --json"
+
+    def all_written() -> list[SlurmJob]:
+        found = read_accounting(DocumentAnswer(command, cluster.command(*command.split()).encode()))
+        mine = [job for job in found.jobs if is_mine(job)]
+        return mine if mine and all(job.end_unix for job in mine) else []
+
+    return list(until(all_written, "the accounts of all jobs"))
 
 
 def name_of(job: SlurmJob) -> str:

@@ -44,16 +44,16 @@ from slurm_ab import (
     draw_work,
     ended_badly,
     play,
-    require_slurm,
     standard_error,
     waits_of,
 )
-from slurm_day import Day, plan, standing_in
+from slurm_day import Day, plan, require_slurm, standing_in
 
 from planner.cli.main import run
 from planner.inputs.slurm.job import SlurmJob
 from planner.slurm.journal import JOURNAL, Ours, read_ours
 from tests.days import rows_of, small_table
+from tests.slurm.cluster import ACCOUNTING, NEEDED
 from tests.slurm.site import day_zone, write_slurm_site
 
 SMALL = {
@@ -107,7 +107,7 @@ def main() -> None:
     parser.add_argument("--large", action="store_true", help="one job of 22 takes half of the machine")
     parser.add_argument("--window", type=int, default=600, help="for how many seconds jobs come while it is dear")
     asked = parser.parse_args()
-    require_slurm()
+    require_slurm(*NEEDED, *ACCOUNTING)
     wrong: list[str] = []
     told = ["", "seed   saved  simulated  waits longer by, s  simulated  at most"]
     apart: list[float] = []

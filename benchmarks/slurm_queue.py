@@ -11,18 +11,17 @@ from __future__ import annotations
 
 import argparse
 import os
-import resource
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+from days import ROOT, children_cpu_s
+from slurm_day import require_slurm
 
-from tests.slurm.cluster import NEEDED, Cluster, running_cluster, why_not
+from tests.slurm.cluster import NEEDED, Cluster, running_cluster
 from tests.slurm.site import write_holding_site
 
-ROOT = Path(__file__).resolve().parent.parent
 STREAMS = 4
 """Calls of sbatch side by side."""
 
@@ -33,8 +32,7 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=2000)
     parser.add_argument("--runs", type=int, default=3)
     asked = parser.parse_args()
-    if reason := why_not(NEEDED):
-        sys.exit(f"no Slurm: {reason}")
+    require_slurm(*NEEDED)
     wrong = False
     with tempfile.TemporaryDirectory() as folder, running_cluster(Path(folder) / "slurm", accounting=False) as cluster:
         site = write_holding_site(Path(folder) / "site")
@@ -63,7 +61,7 @@ def fill(cluster: Cluster, jobs: int) -> None:
 
 def planned(cluster: Cluster, site: Path) -> tuple[subprocess.CompletedProcess[str], float]:
     """One run in a process of its own, and its CPU time [s]."""
-    before = _cpu_s()
+    before = children_cpu_s()
     done = subprocess.run(
         [sys.executable, "-m", "planner", "now", "--apply", "--brief", "--bound-time", "0"],
         cwd=site,
@@ -72,12 +70,7 @@ def planned(cluster: Cluster, site: Path) -> tuple[subprocess.CompletedProcess[s
         text=True,
         check=False,
     )
-    return done, _cpu_s() - before
-
-
-def _cpu_s() -> float:
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
+    return done, children_cpu_s() - before
 
 
 if __name__ == "__main__":

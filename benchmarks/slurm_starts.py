@@ -27,10 +27,10 @@ from statistics import mean, median
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from slurm_day import Day, plan, standing_in, waits
+from slurm_day import Day, plan, require_slurm, standing_in, waits
 
 from tests.days import rows_of
-from tests.slurm.cluster import ACCOUNTING, NEEDED, Cluster, running_cluster, until, why_not
+from tests.slurm.cluster import ACCOUNTING, NEEDED, Cluster, running_cluster, until
 from tests.slurm.site import day_zone, write_slurm_site
 
 KINDS: dict[str, tuple[str, ...]] = {
@@ -69,9 +69,7 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=45, help="how often sbatch is called besides one of each odd kind")
     parser.add_argument("--seed", type=int, default=1)
     asked = parser.parse_args()
-    reason = why_not((*NEEDED, *ACCOUNTING))
-    if reason:
-        sys.exit(f"no Slurm: {reason}")
+    require_slurm(*NEEDED, *ACCOUNTING)
     with (
         tempfile.TemporaryDirectory() as folder,
         running_cluster(Path(folder) / "slurm", accounting=True, more=MORE) as cluster,

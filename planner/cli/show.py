@@ -61,11 +61,12 @@ def _scenarios() -> dict[str, str]:
 
 
 def _engines() -> dict[str, str]:
-    from planner.cp.engines.choose import known_engines
+    from planner.cp.engines.choose import ENGINES
 
+    versions = {name: engine.version() for name, engine in ENGINES.items()}
     return {
-        facts.name: f"{facts.version}; {facts.limits}" if facts.version else f"not installed; {facts.remedy}"
-        for facts in known_engines()
+        name: f"{versions[name]}; {engine.limits}" if versions[name] else f"not installed; {engine.remedy}"
+        for name, engine in ENGINES.items()
     }
 
 

@@ -33,9 +33,9 @@ def policies(incomplete: str) -> list[str]:
 
 def engines(incomplete: str) -> list[str]:
     """Names of CP engines, installed or not."""
-    from planner.cp.engines.choose import known_engines
+    from planner.cp.engines.choose import ENGINES
 
-    return fitting([facts.name for facts in known_engines()], incomplete)
+    return fitting(list(ENGINES), incomplete)
 
 
 def days(incomplete: str) -> list[str]:

@@ -25,14 +25,8 @@ ENERGY_STEPS = 2**22
 class WholeUnits:
     """The units of one model, and the most by which its objective can differ from the ledger.
 
-    Attributes
-    ----------
-    unit_eur
-        Money of one unit of the objective [EUR].
-    unit_mws
-        Energy of one unit of an energy expression [mW s].
-    error_units
-        Sum of the rounding errors that the objective may make, in units of money.
+    ``unit_eur`` is one unit of the objective, ``unit_mws`` one of an energy expression [mW s]. ``error_units`` is the
+    sum of the rounding errors that the objective may make.
     """
 
     unit_eur: float

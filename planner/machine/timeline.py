@@ -63,20 +63,6 @@ def first_room(times, free, length, node, amount, copies, duration, earliest, la
 
 
 @part
-def room_until(times, free, length, node, amount, start, end):
-    """Until when a node has room for one unit from start on, at most until end; start if it has none."""
-    entry = entry_at(times, length, node, start)
-    moment = start
-    while moment < end:
-        for resource in range(amount.shape[0]):
-            if free[node, entry, resource] < amount[resource]:
-                return moment
-        entry += 1
-        moment = times[node, entry] if entry < length[node] else end
-    return end
-
-
-@part
 def least_free(times, free, length, node, start, end, least):
     """Write into ``least`` what a node has free of each resource all the way from start to end."""
     entry = entry_at(times, length, node, start)
@@ -119,11 +105,17 @@ def forget_past(times, free, length, rows, now):
 def copy_rows(times, free, length, rows):
     """Write this many of the first rows into those that follow them."""
     for row in range(rows):
-        length[rows + row] = length[row]
-        for entry in range(length[row]):
-            times[rows + row, entry] = times[row, entry]
-            for resource in range(free.shape[2]):
-                free[rows + row, entry, resource] = free[row, entry, resource]
+        copy_row(times, free, length, row, times, free, length, rows + row)
+
+
+@part
+def copy_row(times, free, length, row, other_times, other_free, other_length, other):
+    """Write a row into another one, perhaps of another table."""
+    other_length[other] = length[row]
+    for entry in range(length[row]):
+        other_times[other, entry] = times[row, entry]
+        for resource in range(free.shape[2]):
+            other_free[other, entry, resource] = free[row, entry, resource]
 
 
 @part

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
@@ -72,15 +72,5 @@ class Outcome:
 
     def where(self, kept: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> Outcome:
         """Only some of the jobs."""
-        return replace(
-            self,
-            submit_s=self.submit_s[kept],
-            start_s=self.start_s[kept],
-            runtime_s=self.runtime_s[kept],
-            width=self.width[kept],
-            deadline_s=self.deadline_s[kept],
-            estimate_s=self.estimate_s[kept],
-            reference_s=self.reference_s[kept],
-            promise_s=self.promise_s[kept],
-            held_until_s=self.held_until_s[kept],
-        )
+        columns = (each.name for each in fields(self) if each.name != "processors")
+        return replace(self, **{name: getattr(self, name)[kept] for name in columns})

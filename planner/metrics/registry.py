@@ -1,15 +1,118 @@
-"""The metrics by name: how each is computed, what it means, and whether the trimming rule applies."""
+"""The metrics by name: what each means, and how it is computed; NaN where there is nothing to measure.
+
+Q is the wait, D the runtime, F = Q + D, r the width, R the size of the machine. Sources: bounded slowdown after
+Feitelson (2001); AF, AWF and P^a SF after Goponenko, Lamar, Allan, Brandt and Dechev, "Metrics for packing efficiency
+and fairness of HPC cluster batch job scheduling" (SBAC-PAD 2022); loss of capacity after Zhang, Franke, Moreira and
+Sivasubramaniam (2000); deadlines after N'Takpé and Suter (2017).
+"""
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 
+import numpy as np
+
+from planner.domain.columns import Floats, Ints
 from planner.errors import InputError
-from planner.metrics import measures
 from planner.metrics.outcome import Outcome
+
+SHORTEST_S = 10
+"""Runtimes below this count as this in a bounded slowdown [s]."""
+
+
+def _slowdowns(outcome: Outcome) -> Floats:
+    return np.maximum(1.0, outcome.flow_s / np.maximum(outcome.runtime_s, SHORTEST_S))
+
+
+def _area_weighted_flow(outcome: Outcome) -> float:
+    area = outcome.width * outcome.runtime_s
+    return _ratio(float(np.sum(area * outcome.flow_s)), float(np.sum(area)))
+
+
+def _powered_flow(power: float) -> Callable[[Outcome], float]:
+    """P^a SF = (a+1)/(a+2) * sum r (F^(a+2) - Q^(a+2)) / sum r (F^(a+1) - Q^(a+1)) [s]."""
+
+    def of(outcome: Outcome) -> float:
+        flow, wait = outcome.flow_s.astype(np.float64), outcome.wait_s.astype(np.float64)
+        above = outcome.width * (flow ** (power + 2) - wait ** (power + 2))
+        below = outcome.width * (flow ** (power + 1) - wait ** (power + 1))
+        return (power + 1) / (power + 2) * _ratio(float(np.sum(above)), float(np.sum(below)))
+
+    return of
+
+
+def _makespan(outcome: Outcome) -> float:
+    return float(outcome.end_s.max() - outcome.submit_s.min()) if len(outcome) else math.nan
+
+
+def _utilisation(outcome: Outcome) -> float:
+    return _ratio(float(np.sum(outcome.width * outcome.runtime_s)), outcome.processors * _makespan(outcome))
+
+
+def _loss_of_capacity(outcome: Outcome) -> float:
+    """LOC = integral of min(width waiting, idle width) / (span * R)."""
+    if not len(outcome):
+        return math.nan
+    moments = np.concatenate([outcome.submit_s, outcome.start_s, outcome.start_s, outcome.end_s])
+    width, nothing = outcome.width, np.zeros(len(outcome))
+    waits = np.concatenate([width, -width, nothing, nothing])
+    runs = np.concatenate([nothing, nothing, width, -width])
+    order = np.argsort(moments, kind="stable")
+    moments = moments[order]
+    waiting, running = np.cumsum(waits[order]), np.cumsum(runs[order])
+    lost = np.minimum(waiting, outcome.processors - running)[:-1] * np.diff(moments)
+    return _ratio(float(np.sum(lost)), outcome.processors * _makespan(outcome))
+
+
+def _misses(outcome: Outcome) -> float:
+    return float(np.count_nonzero((outcome.deadline_s >= 0) & (outcome.end_s > outcome.deadline_s)))
+
+
+def _deadline_usage(outcome: Outcome) -> float:
+    due = outcome.where(outcome.deadline_s >= 0)
+    return _mean(due.flow_s / (due.deadline_s - due.submit_s))
+
+
+def _holds(outcome: Outcome) -> Ints:
+    """How long each job was held that was."""
+    found: Ints = (outcome.held_until_s - outcome.reference_s)[outcome.held_until_s >= 0]
+    return found
+
+
+def _of_holding(outcome: Outcome, count: int) -> float:
+    """A count; NaN where the policy holds no jobs."""
+    return float(count) if np.any(outcome.reference_s >= 0) else math.nan
+
+
+def _held(outcome: Outcome) -> float:
+    return _of_holding(outcome, len(_holds(outcome)))
+
+
+def _broken(outcome: Outcome) -> float:
+    late = (outcome.promise_s >= 0) & (outcome.held_until_s > outcome.promise_s)
+    return _of_holding(outcome, int(np.count_nonzero(late)))
+
+
+def _estimate_r2(outcome: Outcome) -> float:
+    """1 - sum (E - D)^2 / sum (D - mean D)^2, of the first estimates E."""
+    runtime = outcome.runtime_s.astype(np.float64)
+    spread = float(np.sum((runtime - _mean(runtime)) ** 2)) if len(outcome) else 0.0
+    return 1 - _ratio(float(np.sum((outcome.estimate_s - runtime) ** 2)), spread)
+
+
+def _mean(values: Floats | np.ndarray[tuple[int, ...], np.dtype[np.int64 | np.bool_]]) -> float:
+    return float(np.mean(values)) if len(values) else math.nan
+
+
+def _most(values: Ints | Floats) -> float:
+    return float(np.max(values)) if len(values) else math.nan
+
+
+def _ratio(above: float, below: float) -> float:
+    return above / below if below else math.nan
 
 
 @dataclass(frozen=True)
@@ -23,27 +126,37 @@ class Metric:
 
 
 _ALL = (
-    Metric("bsld", "mean bounded slowdown, max(1, F / max(D, 10))", measures.bounded_slowdown),
-    Metric("af", "mean flow time F [s]", measures.average_flow),
-    Metric("awf", "flow time weighted by area, sum r D F / sum r D [s]", measures.area_weighted_flow),
-    Metric("p2sf", "P^a SF with a = 2 [s]; p1sf, p4sf, ... for other a", measures.powered_flow),
-    Metric("wait", "mean wait Q [s]", measures.mean_wait),
-    Metric("wait95", "95th percentile of the wait Q [s]", measures.high_wait),
-    Metric("max-wait", "longest wait Q [s]", measures.longest_wait),
-    Metric("stretch", "mean stretch F / D", measures.mean_stretch),
-    Metric("max-stretch", "largest stretch F / D", measures.largest_stretch),
-    Metric("loc", "loss of capacity: share of the machine idle while enough waited", measures.loss_of_capacity, False),
-    Metric("utilisation", "share of the machine in use from first submission to last end", measures.utilisation, False),
-    Metric("makespan", "first submission to last end [s]", measures.makespan, False),
-    Metric("deadlines", "jobs with a deadline", measures.deadline_jobs),
-    Metric("misses", "jobs that end after their deadline", measures.deadline_misses),
-    Metric("usage", "mean (completion - submit) / (deadline - submit), where there is one", measures.deadline_usage),
-    Metric("held", "jobs that are held for cheaper hours", measures.held_jobs),
-    Metric("hold", "mean hold of those jobs, from when the scheduler would have started them [s]", measures.mean_hold),
-    Metric("max-hold", "longest hold [s]", measures.longest_hold),
-    Metric("broken", "jobs that are held for longer than promised", measures.broken_promises),
-    Metric("r2", "R2 of the first estimates against runtimes", measures.estimate_r2),
-    Metric("under", "share of jobs that outlive their first estimate", measures.under_prediction),
+    Metric("bsld", "mean bounded slowdown, max(1, F / max(D, 10))", lambda jobs: _mean(_slowdowns(jobs))),
+    Metric("af", "mean flow time F [s]", lambda jobs: _mean(jobs.flow_s)),
+    Metric("awf", "flow time weighted by area, sum r D F / sum r D [s]", _area_weighted_flow),
+    Metric("p2sf", "P^a SF with a = 2 [s]; p1sf, p4sf, ... for other a", _powered_flow(2.0)),
+    Metric("wait", "mean wait Q [s]", lambda jobs: _mean(jobs.wait_s)),
+    Metric(
+        "wait95",
+        "95th percentile of the wait Q [s]",
+        lambda jobs: float(np.percentile(jobs.wait_s, 95)) if len(jobs) else math.nan,
+    ),
+    Metric("max-wait", "longest wait Q [s]", lambda jobs: _most(jobs.wait_s)),
+    Metric("stretch", "mean stretch F / D", lambda jobs: _mean(jobs.flow_s / jobs.runtime_s)),
+    Metric("max-stretch", "largest stretch F / D", lambda jobs: _most(jobs.flow_s / jobs.runtime_s)),
+    Metric("loc", "loss of capacity: share of the machine idle while enough waited", _loss_of_capacity, False),
+    Metric("utilisation", "share of the machine in use from first submission to last end", _utilisation, False),
+    Metric("makespan", "first submission to last end [s]", _makespan, False),
+    Metric("deadlines", "jobs with a deadline", lambda jobs: float(np.count_nonzero(jobs.deadline_s >= 0))),
+    Metric("misses", "jobs that end after their deadline", _misses),
+    Metric("usage", "mean (completion - submit) / (deadline - submit), where there is one", _deadline_usage),
+    Metric("held", "jobs that are held for cheaper hours", _held),
+    Metric(
+        "hold",
+        "mean hold of those jobs, from when the scheduler would have started them [s]",
+        lambda jobs: _mean(_holds(jobs)),
+    ),
+    Metric("max-hold", "longest hold [s]", lambda jobs: _most(_holds(jobs))),
+    Metric("broken", "jobs that are held for longer than promised", _broken),
+    Metric("r2", "R2 of the first estimates against runtimes", _estimate_r2),
+    Metric(
+        "under", "share of jobs that outlive their first estimate", lambda jobs: _mean(jobs.estimate_s < jobs.runtime_s)
+    ),
 )
 
 METRICS: dict[str, Metric] = {metric.name: metric for metric in _ALL}
@@ -70,7 +183,7 @@ def metric_named(name: str) -> Metric:
     match = _POWERED.fullmatch(text)
     if match:
         power = float(match[1])
-        return Metric(text, f"P^a SF with a = {power:g} [s]", partial(measures.powered_flow, power=power))
+        return Metric(text, f"P^a SF with a = {power:g} [s]", _powered_flow(power))
     raise InputError(f"unknown metric {name!r}; known: {', '.join([*METRICS, *MONEY])}")
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -24,7 +25,7 @@ from planner.online.holding import NO_HOLDING, Holding
 from planner.online.initial_state import Past
 from planner.online.outages import UNTIL_FURTHER_NOTICE, Outages
 from planner.online.policies import Policy
-from planner.online.predictor_protocol import Predictor
+from planner.online.predictors import Predictor
 from planner.online.replay import Replay, replay
 
 EASY = Policy("easy")
@@ -56,12 +57,7 @@ STRICT = "-strict"
 def easy_plan(problem: Problem, happened: Problem) -> Plan:
     """What EASY starts on a day, knowing only jobs that are submitted and the times that they ask for.
 
-    Parameters
-    ----------
-    problem
-        The day with every job as long as planning thinks.
-    happened
-        The day as it was carried out: the same jobs, as long as they ran.
+    The ``problem`` has every job as long as planning thinks, ``happened`` the same jobs as long as they ran.
     """
     day = DayTrace(problem, happened)
     return day.plan_of(day.play(EASY))
@@ -71,21 +67,22 @@ def rule_plan(problem: Problem, name: str, on_trial: Listener | None = None) -> 
     """The plan that a rule makes: at each arrival or completion it starts what fits now, nodes in number order."""
     day = DayTrace(problem, problem)
     policy = Policy("strict" if name.endswith(STRICT) else "greedy", as_rule=True)
-    return _result(problem, day.plan_of(day.play(policy, order=rule_order(problem, name))), name, on_trial)
+    return result_of(problem, day.plan_of(day.play(policy, order=rule_order(problem, name))), name, on_trial)
 
 
 def easy_result(problem: Problem, on_trial: Listener | None = None) -> Result:
     """EASY's plan, with every job as long as planning thinks."""
-    return _result(problem, easy_plan(problem, problem), "easy", on_trial)
+    return result_of(problem, easy_plan(problem, problem), "easy", on_trial)
 
 
-def _result(problem: Problem, plan: Plan, name: str, on_trial: Listener | None) -> Result:
+def result_of(problem: Problem, plan: Plan, name: str, on_trial: Listener | None, **more: Any) -> Result:
+    """The result of a plan that was not searched for, settled; it may leave room."""
     so_far = BestSoFar(never, on_trial)
     found = Candidate(plan, settle(problem, plan), name)
     so_far.keep_if_better(found)
     so_far.trials.append(found.trial)
     so_far.tell(found.trial)
-    return so_far.result(name, leaves_room=True)
+    return so_far.result(name, leaves_room=True, **more)
 
 
 def rule_order(problem: Problem, name: str) -> Ints:

@@ -12,8 +12,7 @@ import numpy as np
 from planner.domain.columns import Floats, Ints
 from planner.domain.trace import Trace
 from planner.errors import InputError
-from planner.online.predictor_protocol import Predictor
-from planner.online.predictors import PREDICTORS, predictor_named
+from planner.online.predictors import PREDICTORS, Predictor, predictor_named
 
 SOURCES = ("actual", "requested")
 LARGEST_FACTOR, FINEST_FACTOR = 1000, 1_000_000

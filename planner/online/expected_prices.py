@@ -30,17 +30,9 @@ EPOCH_WEEKDAY = 3
 class EnergyCosts:
     """What a kWh of work costs in every quarter of an hour, and from when on that is known.
 
-    Attributes
-    ----------
-    first_unix
-        Begin of the first quarter [Unix s].
-    eur_per_kwh
-        Price of electricity with its fees and its carbon; NaN where nobody knows it.
-    known_from_unix
-        Moment from which the price of each quarter is known [Unix s].
-    cooled
-        A kWh of work and its cooling, as a multiple of the work alone; known when its time has come, NaN where nobody
-        knows it.
+    The first quarter begins at ``first_unix``. ``eur_per_kwh`` is the price of electricity with its fees and its
+    carbon, ``cooled`` a kWh of work and its cooling as a multiple of the work alone, which is known when its time has
+    come; both are NaN where nobody knows them.
     """
 
     first_unix: int

@@ -10,12 +10,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from planner.accounting.settle import settle
 from planner.domain.plan import Plan
 from planner.domain.problem import Problem, executed
-from planner.domain.result import BestSoFar, Candidate, Hold, Listener, Result, never
+from planner.domain.result import Hold, Listener, Result
 from planner.online.audit_replay import require_sound
-from planner.online.day_replay import DayTrace
+from planner.online.day_replay import DayTrace, result_of
 from planner.online.estimates import estimate_named
 from planner.online.holding import Holding
 from planner.online.policies import policy_named
@@ -64,12 +63,7 @@ def _play(problem: Problem, real: Problem, holding: Holding, estimate: str | Non
         require_sound(happened)
         plan, holds = day.plan_of(happened), _holds_of(day, happened, problem.horizon.start_unix + problem.now_s)
         strength = strength if happened.strength is None else happened.strength
-    so_far = BestSoFar(never, on_trial)
-    found = Candidate(plan, settle(real, plan), METHOD)
-    so_far.keep_if_better(found)
-    so_far.trials.append(found.trial)
-    so_far.tell(found.trial)
-    return so_far.result(METHOD, leaves_room=True, holds=holds, strength=strength)
+    return result_of(real, plan, METHOD, on_trial, holds=holds, strength=strength)
 
 
 def _holds_of(day: DayTrace, happened: Replay, now_unix: int) -> tuple[Hold, ...]:

@@ -11,22 +11,22 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from planner.domain.columns import Ints
 from planner.domain.hold_params import HoldParams, Strength
 from planner.domain.job import Job
+from planner.domain.trace import Trace
 from planner.limits import DAY_S
+from planner.machine.timeline import NEVER
 from planner.online.expected_prices import QUARTER_S, EnergyCosts
+from planner.online.kernel import rollout as of
+from planner.online.kernel import steps
+from planner.online.kernel.holds import look_again, note_outlook
+from planner.online.kernel.state import State
+from planner.online.stretches import Playing
 from planner.units import MILLI, SECONDS_PER_HOUR
-
-if TYPE_CHECKING:
-    from planner.domain.trace import Trace
-    from planner.online.kernel.rollout import Outlook
-    from planner.online.kernel.state import State
-    from planner.online.stretches import Playing
 
 LEAST_DIFFERENCE = 1e-9
 """Hours whose costs differ by no more than this part are the same."""
@@ -50,8 +50,6 @@ class Holding:
         What energy costs, and from when on that is known; None: nobody knows, and nothing is held.
     eur_per_waiting_hour
         What an hour of waiting of one job counts for; None: a part of what the energy of the mean job costs.
-    params
-        How holds are decided.
     seed
         Seed of the runtimes that are drawn.
     history
@@ -111,9 +109,6 @@ class HoldingReplay:
 
     def run_until(self, moment_s: int) -> None:
         """Replay all that happens before a moment."""
-        from planner.machine.timeline import NEVER
-        from planner.online.kernel import steps
-
         while True:
             self.state.clock.until = moment_s
             upcoming = int(steps.next_second(self.state))
@@ -133,8 +128,6 @@ class HoldingReplay:
 
     def _decide(self, now_s: int) -> None:
         """Release what is held, and decide how much is held from now on."""
-        from planner.online.kernel.holds import look_again
-
         costs = self._holding.costs
         assert costs is not None
         quarters = -(-(self._holding.max_delay_s + BEYOND_S) // QUARTER_S)
@@ -177,8 +170,6 @@ class HoldingReplay:
 
         ``running`` are the jobs that run now.
         """
-        from planner.online.kernel.rollout import rollout
-
         best, params, state = self.best_strength, self._holding.params, self.state
         if best is not None and self._holding.is_decided:
             return best.value
@@ -191,7 +182,7 @@ class HoldingReplay:
             outlook = _outlook(state, self._trace, now_s, present, days_back * DAY_S, params.ahead_s, stream)
             for place, strength in enumerate(strengths):
                 held = math.inf if strength == math.inf else strength * eur_per_hour
-                total[place] += rollout(
+                total[place] += of.rollout(
                     outlook,
                     len(running),
                     now_s,
@@ -239,11 +230,8 @@ def _outlook(
     back_s: int,
     ahead_s: int,
     stream: np.random.Generator,
-) -> Outlook:
+) -> of.Outlook:
     """What may lie ahead of the jobs that run and wait at present, with arrivals as so long before."""
-    from planner.online.kernel import rollout as of
-    from planner.online.kernel.holds import note_outlook
-
     running, waiting = present
     first, last = np.searchsorted(trace.submit_s, (now_s - back_s, min(now_s, now_s - back_s + ahead_s)))
     jobs = np.concatenate([running, waiting, np.arange(first, last)])

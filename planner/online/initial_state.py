@@ -11,6 +11,13 @@ from planner.domain.columns import Floats, Ints, distinct_rows
 from planner.domain.plan import most_cells
 from planner.domain.trace import Trace
 from planner.errors import InputError
+from planner.machine.earliest import BOUND_COLUMNS
+from planner.machine.timeline import NEVER
+from planner.online.kernel import state as places
+from planner.online.kernel.bunches import BUNCH_ROWS, MEMBER_ROWS
+from planner.online.kernel.likely_lengths import REMEMBERED_LENGTHS
+from planner.online.kernel.plans import REMEMBERED_STARTS
+from planner.online.kernel.queue_order import ORDER_CODES, backfill_code
 from planner.online.kernel.state import Records, State
 from planner.online.objectives import FORMS, NO_PROFIT, ProfitTerms
 from planner.online.outages import NO_OUTAGES, Outages
@@ -23,19 +30,10 @@ from planner.units import MILLI
 class Past:
     """A moment of a trace and all that is decided by then.
 
-    Attributes
-    ----------
-    moment_s
-        The moment [s of the trace].
-    start_s
-        Start of each job, -1 for those that have not started.
-    node_of_unit
-        Node of each unit of the jobs that have started, -1 elsewhere.
-    reference_s, latest_s
-        Under policies that hold jobs: the first moment at which the scheduler would have started each job, and until
-        when it may be held; -1 where that moment has not come yet.
-    is_history
-        Which jobs have ended on days before, nobody needs to know where; None: no job.
+    ``start_s`` and ``node_of_unit`` are -1 for jobs that have not started. Under policies that hold jobs,
+    ``reference_s`` is the first moment at which the scheduler would have started each job, and ``latest_s`` until when
+    it may be held; -1 where that moment has not come yet. ``is_history`` says which jobs have ended on days before,
+    nobody needs to know where; None: no job.
     """
 
     moment_s: int
@@ -98,12 +96,6 @@ def initial_state(
 
     Times of the trace and estimates are in ticks, of which there are so many ``per_second``.
     """
-    from planner.machine.timeline import NEVER
-    from planner.online.kernel import state as places
-    from planner.online.kernel.floors import REMEMBERED_STARTS
-    from planner.online.kernel.likely_lengths import REMEMBERED_LENGTHS
-    from planner.online.kernel.queue_order import ORDER_CODES, backfill_code
-
     count, units = len(trace), int(trace.unit_ptr[-1])
     nodes, resources = trace.machine.capacity.shape
     limited = trace.machine.power_limit >= 0
@@ -191,7 +183,7 @@ def initial_state(
         capacity=trace.machine.capacity,
         most=np.ascontiguousarray(trace.machine.capacity[:, 0]),
         **_bunches(nodes if policy.kind in ("list", *PLANNING) and nodes > 1 else 0, resources),
-        learned=np.zeros((2, REMEMBERED_STARTS), dtype=np.int64),
+        learned=np.zeros((REMEMBERED_STARTS, resources + BOUND_COLUMNS), dtype=np.int64),
         full=np.zeros(len(shapes) + count, dtype=np.int64),
         refused=np.full((len(shapes) + count, 4), -1, dtype=np.int64),
         ready=np.zeros(most_at_once, dtype=np.int64),
@@ -209,7 +201,6 @@ def initial_state(
 
 def _take_past(trace: Trace, past: Past, jobs: Records, unit: Records, clock: Any) -> None:
     """Write a past into the tables; the kernel goes on from it at its moment."""
-
     moment = past.moment_s
     started = past.start_s >= 0
     running = started & (np.minimum(past.start_s + trace.runtime_s, jobs["cancel_s"]) >= moment)
@@ -230,8 +221,6 @@ def _take_past(trace: Trace, past: Past, jobs: Records, unit: Records, clock: An
 
 def _wait_for_others(trace: Trace, past: Past | None, jobs: Records) -> None:
     """Count what each job waits for that has not come first yet, and note since when the others are ready."""
-    from planner.machine.timeline import NEVER
-
     if not len(trace.waits):
         return
     moment = -1 if past is None else past.moment_s
@@ -254,8 +243,6 @@ def _wait_for_others(trace: Trace, past: Past | None, jobs: Records) -> None:
 
 def _remember_ended(past: Past, jobs: Records, taken: Floats) -> None:
     """Write the lengths of the jobs that ended before the moment of a past, in the order of their ends."""
-    from planner.online.kernel import state as places
-
     start_s = past.start_s
     if past.is_history is not None:
         start_s = np.where(past.is_history, jobs["submit"], start_s)
@@ -279,8 +266,6 @@ def _bunches(nodes: int, resources: int) -> dict[str, Ints]:
     Rows are long where there are few nodes, and never a power of two, or they would get into each other's way in the
     caches of the processor.
     """
-    from planner.online.kernel.bunches import BUNCH_ROWS, MEMBER_ROWS
-
     entries = min(max(BUNCH_ENTRIES // max(nodes, 1), 64), 1024) - 1
     shapes = {
         "bunch": (BUNCH_ROWS, 2 * nodes),

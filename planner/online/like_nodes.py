@@ -16,6 +16,7 @@ import numpy as np
 from planner.domain.columns import Ints, distinct_rows
 from planner.domain.trace import Machine, Trace
 from planner.online.initial_state import Past
+from planner.online.kernel.nodes import deal
 
 PLENTY = 1 << 30
 """More units than any machine takes."""
@@ -25,16 +26,8 @@ PLENTY = 1 << 30
 class LikeNodes:
     """A trace with like nodes as one row, and the way back to nodes.
 
-    Attributes
-    ----------
-    trace
-        The trace to be replayed; its rows are classes of like nodes, or nodes.
-    given
-        The trace as it was given, with all its nodes.
-    row_of_node
-        Row of each node.
-    units_per_node
-        How many units each node takes at once; 0 for nodes that have a row of their own.
+    The rows of ``trace``, which is replayed, are classes of like nodes, or nodes of ``given``. ``units_per_node`` is
+    how many units each node takes at once; 0 for nodes that have a row of their own.
     """
 
     trace: Trace
@@ -55,8 +48,6 @@ class LikeNodes:
 
         Those of a past have their nodes already.
         """
-        from planner.online.kernel.nodes import deal
-
         given = self.given
         rows = np.repeat(row_of_unit, np.diff(given.unit_ptr)) if self._is_pool else row_of_unit
         is_own = self.units_per_node == 0

@@ -13,7 +13,8 @@ import numpy as np
 from planner.domain.columns import Floats, Ints
 from planner.domain.trace import Trace
 from planner.limits import DAY_S
-from planner.metrics.measures import SHORTEST_S
+from planner.metrics.registry import SHORTEST_S
+from planner.online.kernel.lower_bound_starts import cheapest_powered_starts, cheapest_starts
 
 ROUNDING = 1e-12
 """Part of the sum of the sizes of all terms that is taken off a sum: some hundred times what rounding can add."""
@@ -90,8 +91,6 @@ class LinearCost:
 
     def value(self, slots: Slots, price: Floats) -> float:
         """What no schedule costs less than, by these prices; the slots note which processors are wanted."""
-        from planner.online.kernel.lower_bound_starts import cheapest_starts
-
         total = slots.total(price)
         lowest = np.empty(len(self.jobs))
         slots.whole[:] = slots.parts[:] = 0.0
@@ -150,8 +149,6 @@ class PoweredCost:
 
     def value(self, slots: Slots, price: Floats) -> float:
         """What the sum is at least, by these prices and the present quotient."""
-        from planner.online.kernel.lower_bound_starts import cheapest_powered_starts
-
         total = slots.total(price)
         lowest, sizes, below = (np.empty(len(self.jobs)) for _ in range(3))
         slots.whole[:] = slots.parts[:] = 0.0

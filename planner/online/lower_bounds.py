@@ -10,6 +10,7 @@ import numpy as np
 from planner.domain.columns import Floats
 from planner.domain.trace import Trace
 from planner.errors import InputError
+from planner.online.kernel.lower_bound_starts import mean_busy_times
 from planner.online.lower_bound_costs import Cost, LinearCost, PricedJobs, Slots, cost_of
 from planner.online.search_options import OfflineSearch
 
@@ -161,8 +162,6 @@ def _fluid(cost: LinearCost) -> float:
     The end of a job that is not stopped is its mean busy time and half its runtime, and no schedule has a lower
     weighted sum of mean busy times. Times are counted in whole processor-seconds of the machine, without rounding.
     """
-    from planner.online.kernel.lower_bound_starts import mean_busy_times
-
     jobs = cost.jobs
     count, processors = len(jobs), int(jobs.processors)
     work = (jobs.width * jobs.runtime_s).astype(np.int64)

@@ -20,6 +20,9 @@ import numpy as np
 from planner.domain.columns import Ints
 from planner.domain.trace import Trace, pool_trace
 from planner.errors import InputError
+from planner.online.kernel.offline_moments import moments_of
+from planner.online.kernel.offline_steps import improve, total_cost
+from planner.online.kernel.offline_window import WindowJobs, empty_window
 from planner.online.objectives import FORMS, SENTENCES, Objective, objective_named
 from planner.online.search_options import OfflineSearch
 
@@ -80,10 +83,6 @@ def improve_schedule(
     on_steps: OnSteps | None = None,
 ) -> OfflineSchedule:
     """Improve a schedule of a whole trace; the result is never worse than the schedule."""
-    from planner.online.kernel.offline_moments import moments_of
-    from planner.online.kernel.offline_steps import improve, total_cost
-    from planner.online.kernel.offline_window import WindowJobs, empty_window
-
     require_pool(trace)
     start = start_s.copy()
     jobs = WindowJobs(trace.submit_s, trace.runtime_s, trace.width, _weights(trace), start)

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from planner.domain.columns import Ints
 from planner.errors import InputError
-
-if TYPE_CHECKING:
-    from planner.online.kernel.state import Records
+from planner.online.kernel import state as places
+from planner.online.kernel.state import Records
 
 UNTIL_FURTHER_NOTICE = int(np.iinfo(np.int64).max // 2)
 """End of an outage that does not end; the kernel's moment that does not come."""
@@ -32,18 +30,9 @@ def _no_flags() -> Flags:
 class Outages:
     """Nodes on which nothing runs from a moment until another, one entry per outage; times in seconds of the trace.
 
-    Attributes
-    ----------
-    node
-        The node.
-    start_s, end_s
-        From when until when; an end of `UNTIL_FURTHER_NOTICE` never comes.
-    known_from_s
-        When the outage becomes known, at most ``start_s``: nothing is planned to overlap it from then on.
-    drains
-        Whether jobs that run on the node at the start may end there; else they are lost.
-    is_open
-        Whether the end is known to nobody beforehand: until then the node is down until further notice.
+    An end of `UNTIL_FURTHER_NOTICE` never comes. Nothing is planned to overlap an outage from ``known_from_s`` on, at
+    most its start. Where the node ``drains``, jobs that run on it at the start may end there; else they are lost. Where
+    it ``is_open``, the end is known to nobody beforehand.
     """
 
     node: Ints = field(default_factory=_no_ints)
@@ -87,8 +76,6 @@ class Outages:
         What is known or down at the moment becomes so then. In one second nodes return first, then outages become
         known, then nodes go down.
         """
-        from planner.online.kernel import state as places
-
         believed = self.believed_end_s
         rows: list[tuple[int, int, int, int, int]] = []
         for entry in range(len(self)):

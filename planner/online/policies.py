@@ -170,11 +170,6 @@ class Policy:
         """Whether it can do nothing without prices and revenue."""
         return self.objective is not None and self.objective.needs_prices
 
-    @property
-    def heeds_prices(self) -> bool:
-        """Whether it makes use of prices where there are some."""
-        return self.holds or self.needs_prices
-
     def scans_only_if_fits(self, rounds: str, *, predicted: bool) -> bool:
         """Whether an arrival alone makes it look at the queue only if that job fits.
 

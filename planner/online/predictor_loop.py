@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from planner.domain.columns import Ints
 from planner.online.kernel import steps
 from planner.online.kernel.state import State
+from planner.online.predictors import Predictor
 from planner.online.stepped_replay import Schedule, SteppedReplay, columns_of
 from planner.online.stretches import OnProgress
-
-if TYPE_CHECKING:
-    from planner.online.predictor_protocol import Predictor
 
 
 class TaughtReplay(SteppedReplay):

@@ -6,10 +6,26 @@ from bisect import insort
 from collections.abc import Callable, Hashable
 from functools import partial
 from itertools import product
+from typing import Protocol
 
 from planner.domain.trace import Trace
 from planner.errors import InputError
-from planner.online.predictor_protocol import Predictor
+
+
+class Predictor(Protocol):
+    """Something that estimates runtimes from completed jobs; jobs are places in the trace."""
+
+    def predict(self, job: int, now: int) -> int:
+        """Estimate the runtime of a job that waits now [s]."""
+
+    def complete(self, job: int, now: int) -> None:
+        """Learn from a job that has just completed."""
+
+    def begin(self, job: int, now: int) -> None:
+        """Note that a job has started."""
+
+    def stop(self, job: int, now: int) -> None:
+        """Note that a run has ended before it was done; it teaches nothing about runtimes."""
 
 
 class _Silent:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -16,21 +15,24 @@ from planner.domain.trace import Trace, pool_trace
 from planner.domain.waiting_queue import QueueSolver
 from planner.errors import InputError
 from planner.first_run import tell_if_missing
+from planner.online.dispatch_rounds import DispatchRounds
+from planner.online.engine_rounds import EngineRounds
 from planner.online.estimates import RealEstimates
 from planner.online.expected_prices import EnergyCosts
 from planner.online.holding import NO_HOLDING, Holding, HoldingReplay
 from planner.online.initial_state import Past, initial_state
+from planner.online.kernel import clock, steps
 from planner.online.like_nodes import with_like_nodes
 from planner.online.objectives import NO_PROFIT, ProfitTerms
 from planner.online.outages import NO_OUTAGES, UNTIL_FURTHER_NOTICE, LostRun, Outages
+from planner.online.planned_rounds import PlannedRounds
 from planner.online.policies import SIMPLE, Policy
-from planner.online.predictor_protocol import Predictor
+from planner.online.predictor_loop import TaughtReplay
+from planner.online.predictors import Predictor
+from planner.online.round_watch import RoundWatch
 from planner.online.search_options import USUAL_SEARCH, EngineCounts, QueueSearch
-from planner.online.stepped_replay import require_ticks, seconds_of, ticks_of, trace_in_ticks
+from planner.online.stepped_replay import SteppedReplay, require_ticks, seconds_of, ticks_of, trace_in_ticks
 from planner.online.stretches import FixedReplay, OnProgress, Playing, play, require_started
-
-if TYPE_CHECKING:
-    from planner.online.round_watch import RoundWatch
 
 CORRECTIONS: dict[str, str] = {
     "request": "the requested time (as in the published runs)",
@@ -152,24 +154,14 @@ def replay(
     ----------
     trace
         The jobs and the machine; every job must fit on the empty machine.
-    policy
-        What a scheduling round does.
     estimate
         Estimates of all jobs [s], or a predictor, which predicts jobs as they arrive and learns as they complete.
         Those that are no whole seconds are for policies of `planner.online.stepped_replay.IN_TICKS`, without past and
         outages.
-    correction
-        What an estimate becomes when a job outlives it; see `CORRECTIONS`.
-    rounds
-        When scheduling rounds run; see `ROUNDS`.
-    predictions
-        When a predictor is asked about waiting jobs; see `PREDICTIONS`.
+    correction, rounds, predictions
+        See `CORRECTIONS`, `ROUNDS` and `PREDICTIONS`.
     deadline_s
         Latest end of each job, -1 for none, in place of those of the trace; only the deadline policy heeds it.
-    profit
-        What the local objective of profit needs to know.
-    holding
-        What policies need to know that hold jobs: without it they hold nothing.
     past
         What is decided already; the replay begins at its moment. Jobs submitted until then wait, run or have ended.
     until_s
@@ -180,22 +172,11 @@ def replay(
         When each job is cancelled, -1 for never: a waiting job leaves the queue, a running one ends.
     rank
         What comes first in the order of the queue, in place of priorities: the job with the lowest.
-    search
-        How much the policy ``order`` tries.
     solver
         What plans the queue under the policy ``cp``, which needs one.
     watch
         Times the rounds, and may end the replay with an OutOfTimeError.
-    on_progress
-        Hears of progress now and then.
     """
-    from planner.online.dispatch_rounds import DispatchRounds
-    from planner.online.engine_rounds import EngineRounds
-    from planner.online.kernel import clock, steps
-    from planner.online.planned_rounds import PlannedRounds
-    from planner.online.predictor_loop import TaughtReplay
-    from planner.online.stepped_replay import SteppedReplay
-
     if correction not in CORRECTIONS:
         raise InputError(f"unknown correction {correction!r}; known: {', '.join(CORRECTIONS)}")
     if rounds not in ROUNDS:
@@ -326,8 +307,6 @@ def make_ready(
     is_watched: bool = False,
 ) -> None:
     """Compile or load what a replay needs, so that no time of it goes into that: replay two jobs of a second."""
-    from planner.online.round_watch import RoundWatch
-
     ones = np.ones(2, dtype=np.int64)
     trace = pool_trace(("a", "b"), ones, ones, ones, ones, 1)
     costs = EnergyCosts(0, np.arange(96.0), np.zeros(96, dtype=np.int64), np.ones(96))

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 import numpy as np
 
+from planner.domain.trace import Trace
 from planner.errors import InputError
+from planner.online.kernel.clock import advance_simple
 from planner.online.kernel.state import State, widened
+from planner.online.kernel.steps import advance
 from planner.online.outages import LostRun, Outages
-
-if TYPE_CHECKING:
-    from planner.domain.trace import Trace
 
 SECONDS_AT_A_TIME = 4096
 """Event seconds between two reports of progress."""
@@ -40,9 +40,6 @@ class FixedReplay:
 
     def run_until(self, moment_s: int) -> None:
         """Replay all that happens before a moment."""
-        from planner.online.kernel.clock import advance_simple
-        from planner.online.kernel.steps import advance
-
         go_on = advance_simple if self._is_simple else advance
         self.state.clock.until = moment_s
         status = -1

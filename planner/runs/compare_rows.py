@@ -25,7 +25,7 @@ from planner.inputs.build import frame
 from planner.inputs.prices import price_members
 from planner.inputs.traces import NEVER_FITS, Source, read_known
 from planner.inputs.weather.read import weather_of
-from planner.metrics.measures import broken_promises, held_jobs, longest_hold
+from planner.metrics.registry import METRICS
 from planner.online.audit_replay import require_sound
 from planner.online.estimates import estimate_named
 from planner.online.holding import NO_HOLDING
@@ -210,11 +210,11 @@ def promise(result: Replay) -> Row:
     if not result.policy.holds:
         return NO_PROMISE
     outcome = outcome_of(result)
-    delay_s = longest_hold(outcome)
+    delay_s = METRICS["max-hold"].of(outcome)
     return {
-        "delayed": int(held_jobs(outcome)),
+        "delayed": int(METRICS["held"].of(outcome)),
         "longest_delay_s": 0 if math.isnan(delay_s) else int(delay_s),
-        "broken_promises": int(broken_promises(outcome)),
+        "broken_promises": int(METRICS["broken"].of(outcome)),
     }
 
 

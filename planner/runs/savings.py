@@ -27,7 +27,7 @@ from planner.inputs.books.savings_month import RanMonth
 from planner.inputs.pue_csv import pue_table_text, read_cooling
 from planner.inputs.traces import Source, cluster_trace
 from planner.limits import MONTH_DAYS
-from planner.metrics.measures import held_jobs, longest_hold
+from planner.metrics.registry import METRICS
 from planner.online.audit_replay import require_sound
 from planner.online.holding import NO_HOLDING
 from planner.online.policies import policy_named
@@ -199,8 +199,8 @@ def _row(
         "mean_wait_s": waits.mean_s,
         "wait95_s": waits.p95_s,
         "longest_wait_s": waits.longest_s,
-        "held_jobs": None if outcome is None else int(held_jobs(outcome)),
-        "longest_hold_s": None if outcome is None else float(np.nan_to_num(longest_hold(outcome))),
+        "held_jobs": None if outcome is None else int(METRICS["held"].of(outcome)),
+        "longest_hold_s": None if outcome is None else float(np.nan_to_num(METRICS["max-hold"].of(outcome))),
         "cpu_s": None,
     }
 

@@ -86,12 +86,10 @@ class CpOnlineStudy(TraceStudy):
                 for policy in wanted:
                     for seed in range(self.seeds if policy.kind == "order" else 1):
                         labels = {"trace": trace, "estimate": estimate, "policy": policy.name, "seed": seed}
-                        given: Row = {"path": path, "processors": self.processors, "jobs": self.jobs}
-                        given |= {"policy": policy.name, "estimate": estimate, "metrics": tuple(METRICS)}
-                        given |= {"seed": seed, "evaluations": self.evaluations}
-                        found.append(
-                            StudyCell(f"{trace}/{estimate}/{policy.name}/{seed}", labels, queue_figures, given)
-                        )
+                        given = self.given(path) | {"policy": policy.name, "estimate": estimate}
+                        given |= {"metrics": tuple(METRICS), "seed": seed, "evaluations": self.evaluations}
+                        name = f"{trace}/{estimate}/{policy.name}/{seed}"
+                        found.append(StudyCell(name, labels, queue_figures, given))
         return found
 
     def report(self, found: Sequence[Row]) -> StudyReport:

@@ -16,7 +16,7 @@ def data_home(given: Path | None) -> Path:
     return given or Path(os.environ.get("PLANNER_DATA") or shipped_folder().parent / "shared" / "data")
 
 
-def data_folder(given: Path | None) -> Path:
+def data_folder(given: Path | None = None) -> Path:
     """The folder of public traces; InputError says what must be in it."""
     folder = data_home(given)
     if not (folder / TRACE).is_file():

@@ -108,13 +108,14 @@ class DeadlineStudy(TraceStudy):
         runs = [(policy, "all", (0.0, 0), draws) for policy in self.policies if policy in BLIND]
         heeding = [policy for policy in self.policies if policy not in BLIND]
         runs += [(policy, f"{draw[0]:g}-{draw[1]}", draw, [draw]) for policy in heeding for draw in draws]
-        given: Row = {"processors": self.processors, "jobs": self.jobs, "estimate": estimate_named(self.estimate).name}
+        estimate = estimate_named(self.estimate).name
         return [
             StudyCell(
                 f"{trace}/{policy}/{drawn}",
                 {"trace": trace, "policy": policy},
                 deadline_figures,
-                {**given, "path": path, "selection": self.selection_of(trace), "policy": policy}
+                self.given(path)
+                | {"selection": self.selection_of(trace), "policy": policy, "estimate": estimate}
                 | {"replayed": replayed, "draws": measured},
             )
             for trace, path in self.named_traces().items()

@@ -9,8 +9,7 @@ from __future__ import annotations
 import csv
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from planner.pages.markup import Column, plain
@@ -126,56 +125,51 @@ def _is(row: Mapping[str, str], name: str, value: str) -> bool:
     return found.upper().startswith(value.upper()) if name == "trace" else found == value
 
 
-@dataclass(frozen=True)
-class PapersLedger:
-    """All cells of the papers, with ours from the studies below a folder."""
+def ledger_cells(folder: Path) -> list[Cell]:
+    """Every cell of the papers with ours from the studies below a folder, and the reason for what is missed."""
+    outputs = Outputs(folder)
+    makers = (_stated, _policies, _predictors, _queue, _dispatchers)
+    earlier, reasons = rows_of_table("told"), rows_of_table("reasons")
+    cells = [_explained(cell, earlier, reasons) for make in makers for cell in make(outputs)]
+    order = {(row["paper"], row["place"]): number for number, row in enumerate(rows_of_table("papers"))}
+    return sorted(cells, key=lambda cell: order.get((cell.paper, cell.place), len(order)))
 
-    folder: Path
-    reasons: Sequence[Mapping[str, str]] = field(default_factory=lambda: rows_of_table("reasons"))
-    told: Sequence[Mapping[str, str]] = field(default_factory=lambda: rows_of_table("told"))
 
-    @cached_property
-    def cells(self) -> list[Cell]:
-        """Every cell, with the reason for what is missed or missing."""
-        outputs = Outputs(self.folder)
-        makers = (_stated, _policies, _predictors, _queue, _dispatchers)
-        cells = [self._explained(cell) for make in makers for cell in make(outputs)]
-        order = {(row["paper"], row["place"]): number for number, row in enumerate(rows_of_table("papers"))}
-        return sorted(cells, key=lambda cell: order.get((cell.paper, cell.place), len(order)))
+def _explained(cell: Cell, told: Sequence[Mapping[str, str]], reasons: Sequence[Mapping[str, str]]) -> Cell:
+    """A cell with what an earlier run told of it, and with the reason for what is missed or missing."""
+    if cell.ours is None:
+        names = ("paper", "place", "row", "column")
+        earlier = (row for row in told if all(row[name] == getattr(cell, name) for name in names))
+        if row := next(earlier, None):
+            source = f"an earlier run, told in docs/{row['document']}"
+            cell = replace(cell, ours=float(row["ours"]), source=source)
+    absent = cell.absent or next((words for log, words in ABSENT.items() if _speaks_of(cell, log)), "")
+    cell = replace(cell, absent=absent)
+    if cell.status == "no data":
+        return replace(cell, why=cell.why or absent)
+    if cell.status not in ("missed", "not run") or cell.why:
+        return cell
+    named = f"{cell.row} {cell.column}"
+    known = (
+        each["why"]
+        for each in reasons
+        if (each["paper"], each["place"], each["status"]) == (cell.paper, cell.place, cell.status)
+        and each["contains"] in named
+    )
+    return replace(cell, why=next(known, ""))
 
-    def _explained(self, cell: Cell) -> Cell:
-        if cell.ours is None:
-            names = ("paper", "place", "row", "column")
-            earlier = (row for row in self.told if all(row[name] == getattr(cell, name) for name in names))
-            if row := next(earlier, None):
-                source = f"an earlier run, told in docs/{row['document']}"
-                cell = replace(cell, ours=float(row["ours"]), source=source)
-        absent = cell.absent or next((words for log, words in ABSENT.items() if _speaks_of(cell, log)), "")
-        cell = replace(cell, absent=absent)
-        if cell.status == "no data":
-            return replace(cell, why=cell.why or absent)
-        if cell.status not in ("missed", "not run") or cell.why:
-            return cell
-        named = f"{cell.row} {cell.column}"
-        known = (
-            each["why"]
-            for each in self.reasons
-            if (each["paper"], each["place"], each["status"]) == (cell.paper, cell.place, cell.status)
-            and each["contains"] in named
+
+def counts_of(cells: Sequence[Cell]) -> list[Row]:
+    """Of each paper and of all: how many cells are what, and how many of those with data here are met or better."""
+    found = []
+    for paper in [*dict.fromkeys(cell.paper for cell in cells), "all"]:
+        own = Counter(cell.status for cell in cells if paper in (cell.paper, "all"))
+        here = sum(own[name] for name in HERE)
+        share = 100 * (own["met"] + own["better"]) / here if here else None
+        found.append(
+            {"paper": paper, "cells": own.total(), **{name: own[name] for name in STATUSES}, "share_percent": share}
         )
-        return replace(cell, why=next(known, ""))
-
-    def counts(self) -> list[Row]:
-        """Of each paper and of all: how many cells are what, and how many of those with data here are met or better."""
-        found = []
-        for paper in [*dict.fromkeys(cell.paper for cell in self.cells), "all"]:
-            own = Counter(cell.status for cell in self.cells if paper in (cell.paper, "all"))
-            here = sum(own[name] for name in HERE)
-            share = 100 * (own["met"] + own["better"]) / here if here else None
-            found.append(
-                {"paper": paper, "cells": own.total(), **{name: own[name] for name in STATUSES}, "share_percent": share}
-            )
-        return found
+    return found
 
 
 def _speaks_of(cell: Cell, log: str) -> bool:
@@ -307,16 +301,16 @@ class LedgerStudy(Study):
 
     def report(self, found: Sequence[Row]) -> StudyReport:
         """The counts, then every paper."""
-        ledger = PapersLedger(self.folder.parent)
-        counts = ledger.counts()
+        every = ledger_cells(self.folder.parent)
+        counts = counts_of(every)
         shown = [words("paper", "paper"), numbers("cells", "", "cells")]
         shown += [numbers(name, "", name) for name in STATUSES]
         shown.append(numbers("met or better of those with data here", "%", "share_percent", 1, nothing="none"))
         sections = [StudySection("Counts", [table_of("Cells of each paper", counts, shown)])]
-        for cells in _by(ledger.cells, "paper"):
+        for cells in _by(every, "paper"):
             parts = [part for own in _by(cells, "part") for part in _place(own)]
             sections.append(StudySection(f"{cells[0].paper}: {_counted(cells)}", parts))
-        rows = [_row(cell) for cell in ledger.cells]
+        rows = [_row(cell) for cell in every]
         return StudyReport(counts, {"fidelity.csv": rows}, sections)
 
 

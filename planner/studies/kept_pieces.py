@@ -43,15 +43,12 @@ def piece(folder: Path, kind: str, name: str, facts: Mapping[str, Any], code: st
 
 
 @cache
-def code_mark(makers: tuple[str, ...], idle_rooms: tuple[str, ...] = IDLE_ROOMS) -> str:
-    """A mark of all code that can change a piece: of the modules of studies, only those that make some.
-
-    A maker is named by its path in the room, such as ``replays``.
-    """
+def code_mark(maker: str) -> str:
+    """A mark of all code that can change a piece: of the modules of studies, only the one that makes it."""
     text = hashlib.sha256()
     for path in sorted(PACKAGE.rglob("*.py")):
-        room, *rest = path.relative_to(PACKAGE).with_suffix("").parts
-        if room in idle_rooms or (room == "studies" and "/".join(rest) not in makers):
+        room = path.relative_to(PACKAGE).parts[0]
+        if room in IDLE_ROOMS or (room == "studies" and path.stem != maker):
             continue
         text.update(path.read_bytes())
     return text.hexdigest()
@@ -64,9 +61,8 @@ def make_missing(tasks: Iterable[Task], engine: TaskEngine, on_done: OnDone) -> 
     for task in by_path.values():
         if task not in missing:
             on_done(task.name)
-    run_calls(
-        [(task.name, partial(_do, task)) for task in missing], engine, lambda number: on_done(missing[number].name)
-    )
+    calls = [(task.name, partial(_do, task)) for task in missing]
+    run_calls(calls, engine, lambda number: on_done(missing[number].name))
     for task in missing:
         if not task.path.is_file():
             raise not_shared(task.path)
@@ -81,9 +77,9 @@ def clear(folder: Path) -> None:
         raise OutputError(f"{folder}: cannot be removed: {error.strerror or error}") from error
 
 
-def scenario_facts(scenario: Scenario, *, without: tuple[str, ...] = ()) -> dict[str, Any]:
-    """What a piece owes to a scenario: all that it says but some sections, and the content of its files, wherever."""
-    told = {name: section for name, section in scenario.as_dict().items() if name not in (*without, "sources")}
+def scenario_facts(scenario: Scenario) -> dict[str, Any]:
+    """What a piece owes to a scenario: all that it says, and the content of its files, wherever they are."""
+    told = {name: section for name, section in scenario.as_dict().items() if name != "sources"}
     text = json.dumps(told, default=str)
     files = {path.as_posix(): path for path in scenario.files()}
     inputs = {}
@@ -94,9 +90,7 @@ def scenario_facts(scenario: Scenario, *, without: tuple[str, ...] = ()) -> dict
     return {"scenario": json.loads(text), "inputs": inputs}
 
 
-@cache
-def _digest(path: Path) -> str:
-    return digest(path)
+_digest = cache(digest)
 
 
 def put_piece(path: Path, content: bytes) -> None:

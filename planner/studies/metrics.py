@@ -107,14 +107,14 @@ class MetricsStudy(TraceStudy):
 
     def cells(self) -> list[StudyCell]:
         """The runs of each part on each trace; those of two parts may be the same."""
-        given: Row = {"processors": self.processors, "jobs": self.jobs, "unrequested": self.unrequested}
-        given |= {"metrics": (*METRICS, "r2", "under")}
+        more = {"unrequested": self.unrequested}
+        measured = more | {"metrics": (*METRICS, "r2", "under")}
         return [
             StudyCell(
                 f"{trace}/{self.unrequested}/{estimate}/{policy}",
                 {"part": part, "trace": trace, "policy": policy, "estimate": estimate, "factor": factor},
                 trimmed_figures,
-                {**given, "path": path, "policy": policy, "estimate": estimate},
+                self.given(path) | measured | {"policy": policy, "estimate": estimate},
             )
             for trace, path in self.named_traces().items()
             for part in self.parts
@@ -124,8 +124,7 @@ class MetricsStudy(TraceStudy):
                 f"{trace}/{self.unrequested}/{policy}",
                 {"part": "areas", "trace": trace, "policy": policy},
                 waited_areas,
-                {"path": path, "processors": self.processors, "jobs": self.jobs, "policy": policy}
-                | {"unrequested": self.unrequested},
+                self.given(path) | more | {"policy": policy},
                 kind="areas",
             )
             for trace, path in self.named_traces().items()
@@ -311,8 +310,9 @@ def _ours(table: str, metric: str, title: str, unit: str, digits: int, beside: B
     """A change with its sign, or the accuracy as it is, with what was published in brackets."""
 
     def told(value: float | None, places: int) -> str:
-        text = "" if value is None else plain(value, places)
-        return f"+{text}" if metric != "r2" and value is not None and round(value, places) > 0 else text
+        if value is None:
+            return ""
+        return f"{'+' if metric != 'r2' and round(value, places) > 0 else ''}{plain(value, places)}"
 
     def text(row: Row) -> str:
         ours = told(row["r2"] if metric == "r2" else row[f"{metric}_percent"], digits)

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from functools import partial
 from pathlib import Path
 from statistics import mean, stdev
 from typing import Any
@@ -272,7 +271,7 @@ def regimes_table(rows: Sequence[Row]) -> StudyTable:
 
 def week_table(rows: Sequence[Row]) -> StudyTable:
     """Every week with every promise."""
-    columns = [*WHAT, _known_or_not(), numbers("saved", "%", "saved_percent", 2), _spread_of(), SHARE]
+    columns = [*WHAT, TUNED_ON, numbers("saved", "%", "saved_percent", 2), SPREAD, SHARE]
     columns += [_hours("EASY's mean wait", "easy_wait_s"), _hours("mean wait", "wait_s")]
     columns += [_hours("95 % wait less than", "wait95_s"), numbers("time", "s of CPU", "cpu_s", 1)]
     return table_of("Saved of EASY's energy cost", rows, columns)
@@ -349,23 +348,13 @@ def _hours(title: str, key: str) -> Shown:
     return Column(title), lambda row: hours(row[key])
 
 
-def _spread_of() -> Shown:
-    return Column("spread", "%"), lambda row: plain(row["saved_spread"], 2) if row["repeats"] > 1 else ""
-
-
-def _known_or_not() -> Shown:
-    return Column("tuned on", number=False), lambda row: "yes" if row["tuned_on"] else "no"
-
-
-def _text(key: str, told: Callable[[Any], str]) -> Callable[[Row], str]:
-    return lambda row: "" if row[key] is None else told(row[key])
-
-
+SPREAD: Shown = (Column("spread", "%"), lambda row: plain(row["saved_spread"], 2) if row["repeats"] > 1 else "")
+TUNED_ON: Shown = (Column("tuned on", number=False), lambda row: "yes" if row["tuned_on"] else "no")
 ESTIMATE: Shown = (
     Column("runtimes", number=False),
     lambda row: "known" if row["estimate"] == KNOWN else "predicted",
 )
-SHARE: Shown = (Column("share of the limit"), _text("share", partial(percent)))
+SHARE: Shown = (Column("share of the limit"), lambda row: "" if row["share"] is None else percent(row["share"]))
 WHAT: tuple[Shown, ...] = (
     words("week", "week"),
     (Column("tariff", number=False), lambda row: TARIFFS[row["tariff"]]),

@@ -41,8 +41,7 @@ class PredictionStudy(TraceStudy):
             campaign = self._campaign(path)
             for run in RUNS if campaign is None else campaign.bsld:
                 labels = {"trace": trace, **dict(zip(("policy", "estimate", "correction"), run, strict=True))}
-                given: Row = {"path": path, "processors": self.processors, "jobs": self.jobs}
-                given |= {name: labels[name] for name in ("policy", "estimate", "correction")}
+                given = self.given(path) | {name: labels[name] for name in ("policy", "estimate", "correction")}
                 found.append(StudyCell("/".join(labels.values()), labels, bsld_figures, given))
         return found
 

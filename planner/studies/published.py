@@ -1,4 +1,4 @@
-"""Published figures of others, to compare ours with; the tables and their sources are in ``figures/``."""
+"""Published figures of others, to compare ours with; the tables and their sources are in ``published_figures/``."""
 
 from __future__ import annotations
 

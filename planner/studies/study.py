@@ -11,7 +11,7 @@ import json
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, is_dataclass, replace
-from functools import partial
+from functools import partial, reduce
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -164,8 +164,8 @@ class Study:
     def _task(self, cell: StudyCell, marks: dict[Path, str]) -> Task:
         """How a cell is made, and where it is kept: under a mark of its code and of all that it is given."""
         facts = {name: _fact(value, marks) for name, value in cell.given.items()}
-        maker = cell.measure.__module__.removeprefix("planner.studies.").replace(".", "/")
-        path = piece(self.folder, cell.kind, cell.name.replace("*", "x"), facts, code_mark((maker,)))
+        maker = cell.measure.__module__.rpartition(".")[2]
+        path = piece(self.folder, cell.kind, cell.name.replace("*", "x"), facts, code_mark(maker))
         return Task(cell.name, path, partial(_packed, cell.measure, cell.given))
 
 
@@ -199,13 +199,14 @@ class TraceStudy(Study):
         """The files in full, by the names of their traces."""
         return {trace_name(path): full_path(path) for path in self.traces}
 
+    def given(self, path: Path) -> Row:
+        """What cells are given to read a trace."""
+        return {"path": path, "processors": self.processors, "jobs": self.jobs}
+
 
 def trace_name(path: Path) -> str:
     """A trace's name: that of its file."""
-    name = path.name
-    for ending in ENDINGS:
-        name = name.removesuffix(ending)
-    return name
+    return reduce(str.removesuffix, ENDINGS, path.name)
 
 
 def require_traces(given: Sequence[Path]) -> None:

@@ -17,8 +17,8 @@ from planner.cp.engines.cpsat_terms import Arithmetic, Bands, Term, constant
 from planner.cp.engines.engine import UNKNOWN
 from planner.cp.fixed_work import FixedWork
 from planner.cp.interval_rates import ENERGY_STEPS, MONEY_STEPS, WholeUnits
-from planner.cp.neighbourhoods import PICKERS
 from planner.cp.pooled_form import assign_nodes, busy_share, is_exact
+from planner.cp.relaxation import PICKERS
 from planner.cp.repair import without
 from planner.cp.subproblem import Subproblem
 from planner.domain.cluster import Cluster, NodeClass

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from planner.errors import InputError
-from planner.metrics import measures
 from planner.metrics.outcome import Outcome
 from planner.metrics.registry import METRICS, measure, metric_named
 
@@ -41,48 +40,48 @@ TWO = outcome([0, 0], [0, 20], [20, 5], [4, 2])
 
 def test_slowdown_flow_and_area() -> None:
     """F = 20 and 25; BSLD (1 + 2.5) / 2; AWF (80 * 20 + 10 * 25) / 90; stretch (1 + 5) / 2."""
-    assert measures.bounded_slowdown(TWO) == pytest.approx(1.75)
-    assert measures.average_flow(TWO) == 22.5
-    assert measures.area_weighted_flow(TWO) == pytest.approx(1850 / 90)
-    assert measures.mean_wait(TWO) == 10
-    assert measures.mean_stretch(TWO) == 3
-    assert measures.largest_stretch(TWO) == 5
+    assert METRICS["bsld"].of(TWO) == pytest.approx(1.75)
+    assert METRICS["af"].of(TWO) == 22.5
+    assert METRICS["awf"].of(TWO) == pytest.approx(1850 / 90)
+    assert METRICS["wait"].of(TWO) == 10
+    assert METRICS["stretch"].of(TWO) == 3
+    assert METRICS["max-stretch"].of(TWO) == 5
 
 
 def test_powered_flow() -> None:
     """a = 2: 3/4 * (4 * 20^4 + 2 * (25^4 - 20^4)) / (4 * 20^3 + 2 * (25^3 - 20^3)); a = 0 is (F + Q) / 2 by area."""
     above = 4 * 20**4 + 2 * (25**4 - 20**4)
     below = 4 * 20**3 + 2 * (25**3 - 20**3)
-    assert measures.powered_flow(TWO) == pytest.approx(0.75 * above / below)
-    assert metric_named("p2sf").of(TWO) == metric_named("P2SF").of(TWO) == measures.powered_flow(TWO, 2)
+    assert METRICS["p2sf"].of(TWO) == pytest.approx(0.75 * above / below)
+    assert metric_named("p2sf").of(TWO) == metric_named("P2SF").of(TWO) == metric_named("p2.0sf").of(TWO)
     assert metric_named("p0sf").of(TWO) == pytest.approx((80 * 10 + 10 * 22.5) / 90)
 
 
 def test_capacity() -> None:
     """25 s on 4 processors: 90 of 100 processor-seconds are used; nothing idles while b waits."""
-    assert measures.makespan(TWO) == 25
-    assert measures.utilisation(TWO) == pytest.approx(0.9)
-    assert measures.loss_of_capacity(TWO) == 0
+    assert METRICS["makespan"].of(TWO) == 25
+    assert METRICS["utilisation"].of(TWO) == pytest.approx(0.9)
+    assert METRICS["loc"].of(TWO) == 0
     # b of width 2 waits 10 s beside a of width 3: one processor idles for 10 of 15 s
     held = outcome([0, 0], [0, 10], [10, 5], [3, 2])
-    assert measures.loss_of_capacity(held) == pytest.approx(10 / 60)
+    assert METRICS["loc"].of(held) == pytest.approx(10 / 60)
 
 
 def test_deadlines() -> None:
     """b ends at 25: within 50 it used half; within 20 it is a miss."""
     late = outcome([0, 0], [0, 20], [20, 5], [4, 2], deadline_s=np.array([-1, 50]))
-    assert (measures.deadline_jobs(late), measures.deadline_misses(late), measures.deadline_usage(late)) == (1, 0, 0.5)
+    assert (METRICS["deadlines"].of(late), METRICS["misses"].of(late), METRICS["usage"].of(late)) == (1, 0, 0.5)
     missed = outcome([0, 0], [0, 20], [20, 5], [4, 2], deadline_s=np.array([-1, 20]))
-    assert measures.deadline_misses(missed) == 1
-    assert math.isnan(measures.deadline_usage(TWO))
+    assert METRICS["misses"].of(missed) == 1
+    assert math.isnan(METRICS["usage"].of(TWO))
 
 
 def test_accuracy() -> None:
     """Runtimes 20 and 5, estimates 20 and 15: R2 = 1 - 100 / 112.5; estimates 10 and 5: one of two too short."""
     long = outcome([0, 0], [0, 20], [20, 5], [4, 2], estimate_s=np.array([20, 15]))
-    assert measures.estimate_r2(long) == pytest.approx(1 - 100 / 112.5)
-    assert measures.under_prediction(long) == 0
-    assert measures.under_prediction(outcome([0, 0], [0, 20], [20, 5], [4, 2], estimate_s=np.array([10, 5]))) == 0.5
+    assert METRICS["r2"].of(long) == pytest.approx(1 - 100 / 112.5)
+    assert METRICS["under"].of(long) == 0
+    assert METRICS["under"].of(outcome([0, 0], [0, 20], [20, 5], [4, 2], estimate_s=np.array([10, 5]))) == 0.5
 
 
 def test_trimming_drops_warm_up_and_cool_down() -> None:
@@ -145,21 +144,20 @@ def test_figures_of_holds() -> None:
         promise_s=np.array([20, 25, 40]),
         held_until_s=np.array([-1, 25, 50]),
     )
-    assert measures.held_jobs(jobs) == 2
-    assert measures.mean_hold(jobs) == 12.5
-    assert measures.longest_hold(jobs) == 20
-    assert measures.broken_promises(jobs) == 1
-    assert measures.longest_wait(jobs) == 90
-    assert measures.high_wait(jobs) == pytest.approx(83.5)
+    assert METRICS["held"].of(jobs) == 2
+    assert METRICS["hold"].of(jobs) == 12.5
+    assert METRICS["max-hold"].of(jobs) == 20
+    assert METRICS["broken"].of(jobs) == 1
+    assert METRICS["max-wait"].of(jobs) == 90
+    assert METRICS["wait95"].of(jobs) == pytest.approx(83.5)
 
 
 def test_a_hold_that_ends_with_the_first_second_counts() -> None:
     """A job that is held until second 0 of the trace was held."""
     held = {"reference_s": np.array([-20]), "promise_s": np.array([5]), "held_until_s": np.array([0])}
-    assert measures.longest_hold(outcome([-20], [0], [5], [1], **held)) == 20
+    assert METRICS["max-hold"].of(outcome([-20], [0], [5], [1], **held)) == 20
 
 
 def test_figures_of_holds_are_nan_where_nothing_is_held() -> None:
     """EASY promises nothing: no figure pretends that it did."""
-    figures = (measures.held_jobs, measures.mean_hold, measures.longest_hold, measures.broken_promises)
-    assert all(math.isnan(figure(TWO)) for figure in figures)
+    assert all(math.isnan(METRICS[name].of(TWO)) for name in ("held", "hold", "max-hold", "broken"))

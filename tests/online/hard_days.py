@@ -13,7 +13,7 @@ from planner.online.holding import NO_HOLDING, Holding
 from planner.online.initial_state import Past
 from planner.online.outages import Outages
 from planner.online.policies import policy_named
-from planner.online.predictor_protocol import Predictor
+from planner.online.predictors import Predictor
 from planner.online.replay import CORRECTIONS, Replay, replay
 from tests.online.traces import as_nodes, one_group_each, random_cluster_trace, random_trace
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from planner.domain.trace import Trace
-from planner.online.predictor_protocol import Predictor
+from planner.online.predictors import Predictor
 
 Interval = tuple[int, int, Any]
 """Start and end of what is held, and how much: a width, or on nodes a column of amounts."""

@@ -16,7 +16,7 @@ from planner.online.drawn_deadlines import draw_deadlines
 from planner.online.estimates import RealEstimates, estimate_named
 from planner.online.kernel import state
 from planner.online.policies import KINDS, RESERVING, Policy, policy_named
-from planner.online.predictor_protocol import Predictor
+from planner.online.predictors import Predictor
 from planner.online.replay import ROUNDS, replay
 from planner.online.stepped_replay import IN_TICKS
 from tests.online.slow import SlowNodes, SlowPool

@@ -11,7 +11,7 @@ import pytest
 
 from planner.cli.main import run
 from planner.studies.all_studies import CALLS, KTH, AllStudies
-from planner.studies.fidelity import STATUSES, Cell, LedgerStudy, PapersLedger, text_of, unlisted
+from planner.studies.fidelity import STATUSES, Cell, LedgerStudy, counts_of, ledger_cells, text_of, unlisted
 from tests.days import refused, rows_of
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -20,39 +20,40 @@ KEPT = ROOT / "reports" / "studies"
 
 
 @pytest.fixture(scope="module")
-def ledger() -> PapersLedger:
+def ledger() -> list[Cell]:
     """The ledger of the files that are kept."""
-    return PapersLedger(KEPT)
+    return ledger_cells(KEPT)
 
 
-def test_every_cell_of_the_papers_is_listed(ledger: PapersLedger) -> None:
+def test_every_cell_of_the_papers_is_listed(ledger: list[Cell]) -> None:
     """As many cells as each table has rows and columns; one that is left out is told, and so is one too many."""
-    cells = ledger.cells
-    assert unlisted(cells) == []
-    assert sum((cell.paper, cell.place) == ("metrics", "Table II") for cell in cells) == 10 * 4 * 2 * 6
-    first = next(cell for cell in cells if cell.place == "Table II")
-    assert unlisted([cell for cell in cells if cell is not first]) == ["metrics, Table II: 479 cells are listed of 480"]
-    assert unlisted([*cells, replace(first, place="Table V")]) == ["metrics, Table V: 1 cells are listed of 0"]
-    assert len({(cell.paper, cell.place, cell.row, cell.column) for cell in cells}) == len(cells)
+    assert unlisted(ledger) == []
+    assert sum((cell.paper, cell.place) == ("metrics", "Table II") for cell in ledger) == 10 * 4 * 2 * 6
+    first = next(cell for cell in ledger if cell.place == "Table II")
+    assert unlisted([cell for cell in ledger if cell is not first]) == [
+        "metrics, Table II: 479 cells are listed of 480"
+    ]
+    assert unlisted([*ledger, replace(first, place="Table V")]) == ["metrics, Table V: 1 cells are listed of 0"]
+    assert len({(cell.paper, cell.place, cell.row, cell.column) for cell in ledger}) == len(ledger)
 
 
-def test_the_document_says_what_the_studies_found(ledger: PapersLedger, tmp_path: Path) -> None:
+def test_the_document_says_what_the_studies_found(ledger: list[Cell], tmp_path: Path) -> None:
     """Its tables are those that `plan study fidelity --markdown` prints of the files that are kept."""
     made = LedgerStudy(out=KEPT.parent).report([]).markdown("fidelity")
     assert made.strip() in DOCUMENT.read_text("utf-8"), "make docs/fidelity.md anew: plan study fidelity --markdown"
     told = rows_of(KEPT / "fidelity" / "fidelity.csv")
-    assert [row["status"] for row in told] == [cell.status for cell in ledger.cells]
+    assert [row["status"] for row in told] == [cell.status for cell in ledger]
 
 
-def test_what_is_not_met_has_its_reason(ledger: PapersLedger) -> None:
-    without = [cell for cell in ledger.cells if cell.status in ("missed", "no data", "not run") and not cell.why]
+def test_what_is_not_met_has_its_reason(ledger: list[Cell]) -> None:
+    without = [cell for cell in ledger if cell.status in ("missed", "no data", "not run") and not cell.why]
     assert [f"{cell.paper}, {cell.place}: {cell.row}, {cell.column}" for cell in without] == []
 
 
-def test_counts_are_of_all_cells(ledger: PapersLedger) -> None:
-    for row in ledger.counts():
+def test_counts_are_of_all_cells(ledger: list[Cell]) -> None:
+    for row in counts_of(ledger):
         assert sum(row[status] for status in STATUSES) == row["cells"]
-    assert ledger.counts()[-1]["cells"] == len(ledger.cells)
+    assert counts_of(ledger)[-1]["cells"] == len(ledger)
 
 
 @pytest.mark.parametrize(
@@ -100,7 +101,7 @@ def test_a_file_of_a_study_decides(tmp_path: Path) -> None:
         )
         (cell,) = [
             cell
-            for cell in PapersLedger(tmp_path).cells
+            for cell in ledger_cells(tmp_path)
             if (cell.place, cell.row, cell.column) == ("Table II", "bsld easy", "KTH-SP2, actual")
         ]
         assert (cell.ours, cell.status) == (ours, status)
@@ -124,12 +125,12 @@ def test_a_slice_of_all_studies(planner_data: Path, tmp_path: Path, capsys: pyte
     assert run([*command, "--quick", "--only", "logs,metrics-policies"]) == 0
     assert pieces == {path: path.stat().st_mtime_ns for path in folder.rglob("pieces/*/*")}
     assert run([*command, "--only", "logs"]) == 0
-    assert len(rows_of(tmp_path / "studies" / "fidelity" / "fidelity.csv")) == len(PapersLedger(tmp_path).cells)
+    assert len(rows_of(tmp_path / "studies" / "fidelity" / "fidelity.csv")) == len(ledger_cells(tmp_path))
     assert "unknown study 'mine'; known: logs" in refused(capsys, "study", "all", "--only", "mine")
 
 
-def test_every_source_of_the_ledger_is_made_by_a_call(ledger: PapersLedger) -> None:
+def test_every_source_of_the_ledger_is_made_by_a_call(ledger: list[Cell]) -> None:
     labels = {call.label for call in CALLS}
-    named = {cell.source.partition("/")[0] for cell in ledger.cells if cell.source.endswith(".csv")}
+    named = {cell.source.partition("/")[0] for cell in ledger if cell.source.endswith(".csv")}
     assert named <= labels
     assert AllStudies().only == tuple(call.label for call in CALLS)

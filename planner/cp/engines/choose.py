@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from docplex.cp.model import CpoModel
 
 from planner.cp.engines.cpo import CpOptimizer
@@ -14,21 +12,6 @@ from planner.errors import InputError, SolverError
 ENGINES: dict[str, Engine] = {
     engine.name: engine for engine in (CpSat(), CpOptimizer(community=True), CpOptimizer(community=False))
 }
-
-
-@dataclass(frozen=True)
-class EngineFacts:
-    """What is known about an engine on this machine; ``version`` is None where it is not installed."""
-
-    name: str
-    version: str | None
-    limits: str
-    remedy: str
-
-
-def known_engines() -> list[EngineFacts]:
-    """All engines, installed or not."""
-    return [EngineFacts(e.name, e.version() if e.available() else None, e.limits, e.remedy) for e in ENGINES.values()]
 
 
 def engine_named(name: str) -> Engine:

@@ -9,17 +9,22 @@ import time
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 from docplex.cp.expression import interval_var
 from docplex.cp.model import CpoModel
 from docplex.cp.solver.solver import CpoSolver
 from docplex.cp.utils import CpoException
 
-from planner.cp.engines.cpsat import QUIET, answer_of
-from planner.cp.engines.engine import COMMUNITY_BITS, UNKNOWN, Engine, EngineAnswer, Heard, bits, calls_any
+from planner.cp.engines.engine import COMMUNITY_BITS, UNKNOWN, AnswerStatus, Engine, EngineAnswer, Heard, bits, calls_of
 from planner.errors import SolverError
 
 EXECUTABLE = "cpoptimizer"
+
+QUIET = {"trace_log": False, "add_log_to_solution": False, "log_output": None}
+"""Settings that keep docplex from printing."""
+
+_STATUS: dict[str, AnswerStatus] = {"Optimal": "optimal", "Feasible": "feasible", "Infeasible": "infeasible"}
 
 
 class CpOptimizer(Engine):
@@ -125,16 +130,16 @@ def _search(
             TimeLimit=time_limit_s,
             Workers=workers,
             RandomSeed=seed,
-            Presolve="Off" if calls_any(model, ("max", "min")) else "On",
+            Presolve="Off" if any(True for _ in calls_of(model, "max", "min")) else "On",
             RelativeOptimalityTolerance=0,
             OptimalityTolerance=1e-9,
             LogVerbosity="Quiet",
         ) as solver:
             if heard is None:
-                return answer_of(solver.solve())
+                return _answer_of(solver.solve())
             while True:
                 result = solver.search_next()
-                answer = answer_of(result)
+                answer = _answer_of(result)
                 if answer.solution is not None:
                     best = answer
                 if not result.is_new_solution():
@@ -154,3 +159,17 @@ def _search(
             text = f"the engine {name} died before its first solution: {error}; try --engine cpsat"
             raise SolverError(text) from error
         return replace(best, status="feasible", died=not interrupted, interrupted=interrupted)
+
+
+def _answer_of(result: Any) -> EngineAnswer:
+    status = _STATUS.get(result.get_solve_status(), "unknown")
+    if not result.is_solution():
+        return EngineAnswer("infeasible" if status == "infeasible" else "unknown")
+    bounds = result.get_objective_bounds()
+    values = result.get_objective_values()
+    return EngineAnswer(
+        status,
+        result.get_solution(),
+        float(values[0]) if values else None,
+        float(bounds[0]) if bounds else None,
+    )

@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from typing import Any
 
 from docplex.cp.model import CpoModel
-from docplex.cp.solver.solver import CpoSolver
-from docplex.cp.utils import CpoException
 
 from planner.cp.engines.engine import UNKNOWN, AnswerStatus, Engine, EngineAnswer, Heard
 from planner.errors import SolverError
 
-QUIET = {"trace_log": False, "add_log_to_solution": False, "log_output": None}
-"""Settings that keep docplex from printing."""
-
-_STATUS: dict[str, AnswerStatus] = {"Optimal": "optimal", "Feasible": "feasible", "Infeasible": "infeasible"}
+_STATUS: dict[str, AnswerStatus] = {"OPTIMAL": "optimal", "FEASIBLE": "feasible", "INFEASIBLE": "infeasible"}
 
 
 class CpSat(Engine):
-    """CP-SAT through a docplex agent of our own; it runs inside this process."""
+    """CP-SAT, which gets the docplex model walked into one of its own; it runs inside this process."""
 
     name = "cpsat"
     limits = "no limit on the size of a model"
@@ -49,41 +46,68 @@ class CpSat(Engine):
             return UNKNOWN
         if not self.available():
             raise SolverError(f"the engine cpsat is not installed; {self.remedy}")
-        register_agent()
-        solver = CpoSolver(
-            model,
-            agent=self.name,
-            heard=heard,
-            TimeLimit=time_limit_s,
-            Workers=workers,
-            RandomSeed=seed,
-            **QUIET,
-        )
         try:
-            return answer_of(solver.solve())
-        except (CpoException, RuntimeError, ValueError) as error:
+            return _solved(model, time_limit_s, seed, workers, heard)
+        except (RuntimeError, ValueError) as error:
             raise SolverError(f"the engine cpsat failed: {error}; try another with --engine") from error
 
 
-def answer_of(result: Any) -> EngineAnswer:
-    """An answer from a docplex result."""
-    status = _STATUS.get(result.get_solve_status(), "unknown")
-    if not result.is_solution():
-        return EngineAnswer("infeasible" if status == "infeasible" else "unknown")
-    bounds = result.get_objective_bounds()
-    values = result.get_objective_values()
-    return EngineAnswer(
-        status,
-        result.get_solution(),
-        float(values[0]) if values else None,
-        float(bounds[0]) if bounds else None,
-    )
+@dataclass(frozen=True)
+class FoundInterval:
+    """The start of an interval in a solution; None where it is absent. Read as docplex's are."""
+
+    start: int | None
+
+    def is_present(self) -> bool:
+        """Whether it is present."""
+        return self.start is not None
+
+    def get_start(self) -> int | None:
+        """Its start."""
+        return self.start
 
 
-def register_agent() -> None:
-    """Make our agent known to docplex, once."""
-    from docplex.cp.config import context
-    from docplex.cp.utils import Context
+@dataclass(frozen=True)
+class Solution:
+    """What CP-SAT found, by the id of the docplex variable."""
 
-    if context.solver.cpsat is None:
-        context.solver.cpsat = Context(class_name="planner.cp.engines.cpsat_agent.CpSatAgent", heard=None)
+    found: Mapping[int, FoundInterval]
+
+    def get_var_solution(self, variable: Any) -> FoundInterval | None:
+        """What became of an interval; None for one that the model does not have."""
+        return self.found.get(id(variable))
+
+
+def _solved(model: CpoModel, time_limit_s: float, seed: int, workers: int, heard: Heard | None) -> EngineAnswer:
+    from ortools.sat.python import cp_model
+
+    from planner.cp.engines.cpsat_translate import Walk
+
+    class Listener(cp_model.CpSolverSolutionCallback):  # type: ignore[misc]
+        """Tells of each solution, and ends the search when asked to."""
+
+        def on_solution_callback(self) -> None:
+            if heard is not None and heard(self.objective_value):
+                self.stop_search()
+
+    walk, solver = Walk(model), cp_model.CpSolver()
+    solver.parameters.max_time_in_seconds = float(time_limit_s)
+    solver.parameters.num_workers = workers
+    solver.parameters.random_seed = seed
+    # Probing takes most of a short solve, and in version 9.15 calls some feasible models infeasible.
+    solver.parameters.cp_model_probing_level = 0
+    status = solver.solve(walk.model, None if heard is None else Listener())
+    if status == cp_model.MODEL_INVALID:
+        raise SolverError(f"CP-SAT refuses the model: {walk.model.validate()}")
+    told = _STATUS.get(solver.status_name(status), "unknown")
+    if told not in ("optimal", "feasible"):
+        return EngineAnswer(told)
+    found = {
+        variable: FoundInterval(
+            int(solver.value(span.start.expression))
+            if span.presence is None or solver.boolean_value(span.presence)
+            else None
+        )
+        for variable, span in walk.spans.items()
+    }
+    return EngineAnswer(told, Solution(found), round(solver.objective_value), solver.best_objective_bound)

@@ -11,6 +11,7 @@ from ortools.sat.python import cp_model
 
 from planner.cp.engines.cpsat_intervals import Hint, Span, Spans
 from planner.cp.engines.cpsat_terms import Arithmetic, Bands, Term, constant
+from planner.cp.engines.engine import calls_of
 from planner.errors import SolverError
 
 MANY_INTERVALS = 100
@@ -33,15 +34,14 @@ class Walk:
         parents = _parents(expressions)
         self._is_large = source.get_starting_point() is None and _tops(source, parents) > MANY_INTERVALS
         self._hints = {} if self._is_large else _starting_point(source)
-        self._make_intervals(source, expressions, parents)
+        self._make_intervals(source, parents)
         for expression in expressions:
             if not isinstance(expression, CpoIntervalVar | CpoIntVar):
                 self._state(expression)
 
-    def _make_intervals(self, source: CpoModel, expressions: list[Any], parents: dict[int, Any]) -> None:
-        beyond = _latest_moments(expressions)
+    def _make_intervals(self, source: CpoModel, parents: dict[int, Any]) -> None:
         variables = [one for one in source.get_all_variables() if isinstance(one, CpoIntervalVar)]
-        last = max(beyond.values(), default=0)
+        beyond = max((int(one.children[2].value) for one in calls_of(source, "overlapLength")), default=0)
         for variable in variables:
             if id(variable) in parents:
                 continue
@@ -53,7 +53,7 @@ class Walk:
                     variable.start[1],
                     variable.size[0],
                     optional=variable.is_optional(),
-                    beyond=last,
+                    beyond=beyond,
                     hint=self._hints.get(id(variable)),
                 )
         for variable in variables:
@@ -223,24 +223,6 @@ def _flat(expression: Any) -> list[Any]:
         else:
             waiting += reversed(one.children)
     return found
-
-
-def _latest_moments(expressions: list[Any]) -> dict[int, int]:
-    """The latest moment that an overlap asks for, by interval."""
-    latest: dict[int, int] = {}
-    seen: set[int] = set()
-    waiting = list(expressions)
-    while waiting:
-        one = waiting.pop()
-        if id(one) in seen:
-            continue
-        seen.add(id(one))
-        if _name(one) == "overlapLength":
-            key = id(one.children[0])
-            latest[key] = max(latest.get(key, 0), int(one.children[2].value))
-        elif not isinstance(one, CpoIntervalVar):
-            waiting += one.children
-    return latest
 
 
 def _starting_point(source: CpoModel) -> dict[int, Hint]:

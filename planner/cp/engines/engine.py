@@ -8,7 +8,7 @@ its children; every integer variable log2 of its domain. Expressions and the chi
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from math import log2
 from typing import Any, Literal
@@ -94,8 +94,8 @@ def bits(model: CpoModel) -> float:
     return total
 
 
-def calls_any(model: CpoModel, names: tuple[str, ...]) -> bool:
-    """Whether a model calls one of these functions anywhere."""
+def calls_of(model: CpoModel, *names: str) -> Iterator[CpoFunctionCall]:
+    """The calls of some functions anywhere in a model."""
     seen: set[int] = set()
     waiting = [expression for expression, _ in model.get_all_expressions()]
     while waiting:
@@ -104,6 +104,5 @@ def calls_any(model: CpoModel, names: tuple[str, ...]) -> bool:
             continue
         seen.add(id(one))
         if isinstance(one, CpoFunctionCall) and one.operation.cpo_name in names:
-            return True
+            yield one
         waiting += one.children
-    return False

@@ -154,7 +154,7 @@ def first_listed(bunch, listed, fitting):
 def place_in_bunches(state, job, earliest, latest):
     """Place a job at its earliest start from ``earliest`` to ``latest``, and return that; else NEVER."""
     first, last = state.first[job].group, state.first[job + 1].group
-    duration = max(np.int64(1), state.jobs[job].estimate)
+    duration = state.jobs[job].estimate
     start = earliest
     while start <= latest:
         moved = _room_for_each_group(state, job, start, latest)
@@ -175,7 +175,7 @@ def place_in_bunches(state, job, earliest, latest):
 def has_room_in_bunches(state, job, now):
     """Whether a job has room now; the nodes that it would have are noted with its units."""
     first, last = state.first[job].group, state.first[job + 1].group
-    duration = max(np.int64(1), state.jobs[job].estimate)
+    duration = state.jobs[job].estimate
     if _room_for_each_group(state, job, now, now) != now:
         return False
     if last - first == 1:
@@ -191,7 +191,7 @@ def has_room_in_bunches(state, job, now):
 def place_on_noted_nodes(state, job, earliest):
     """Place a job on the nodes that are noted with its units and return its start; NEVER if they have no room."""
     add_up_units(state, state.units.node, job)
-    duration = max(np.int64(1), state.jobs[job].estimate)
+    duration = state.jobs[job].estimate
     start = earliest
     while True:
         moved = start
@@ -216,7 +216,7 @@ def place_on_noted_nodes(state, job, earliest):
 @part
 def _room_for_each_group(state, job, earliest, latest):
     """A moment before which a job cannot start, as power is short or one of its groups has no room; NEVER if none."""
-    duration = max(np.int64(1), state.jobs[job].estimate)
+    duration = state.jobs[job].estimate
     moved = earliest
     if state.clock.limited > 0:
         moved = first_power(state, plan_rows(state) + state.clock.nodes, job, duration, moved, latest)

@@ -13,7 +13,7 @@ Rows are short and lie close together; a plan that needs longer ones is spread o
 from __future__ import annotations
 
 from planner.compiled import part
-from planner.machine.timeline import NEVER, are_alike, hold_units
+from planner.machine.timeline import NEVER, are_alike, copy_row, hold_units
 
 # Rows of the table of bunches: how long the timeline is, which nodes there are, the last new bunch that was parted
 # from it and for what, how often its timeline was changed, scratch space for the search of starts and nodes, and what
@@ -92,13 +92,12 @@ def _is_alike(state, bunch, node):
 @part
 def _begin_machine_bunch(state, bunch, node):
     """Begin a bunch with the timeline of a node of the machine."""
-    state.bunch[LENGTH, bunch], state.bunch[VERSION, bunch] = state.length[node], 0
+    state.bunch[VERSION, bunch] = 0
     state.bunch[MACHINE_HEAD, bunch], state.bunch[MACHINE_SIZE, bunch] = node, 0
     state.member[MACHINE_BEFORE, node] = NOBODY
-    for entry in range(state.length[node]):
-        state.bunch_times[bunch, entry] = state.times[node, entry]
-        for resource in range(state.free.shape[2]):
-            state.bunch_free[bunch, entry, resource] = state.free[node, entry, resource]
+    copy_row(
+        state.times, state.free, state.length, node, state.bunch_times, state.bunch_free, state.bunch[LENGTH], bunch
+    )
     _note_beginning(state, bunch)
 
 
@@ -178,13 +177,11 @@ def _new_bunch(state, bunch):
     """A bunch without nodes, with the timeline of another one. As none is ever left empty, there is always room."""
     new = state.clock.bunches
     state.clock.bunches += 1
-    state.bunch[LENGTH, new], state.bunch[SIZE, new] = state.bunch[LENGTH, bunch], 0
+    times, free, length = state.bunch_times, state.bunch_free, state.bunch[LENGTH]
+    copy_row(times, free, length, bunch, times, free, length, new)
+    state.bunch[SIZE, new] = 0
     state.bunch[HEAD, new], state.bunch[TAIL, new], state.bunch[CHILD, new] = NOBODY, NOBODY, NOBODY
     state.bunch[VERSION, new] = 0
-    for entry in range(state.bunch[LENGTH, bunch]):
-        state.bunch_times[new, entry] = state.bunch_times[bunch, entry]
-        for resource in range(state.bunch_free.shape[2]):
-            state.bunch_free[new, entry, resource] = state.bunch_free[bunch, entry, resource]
     return new
 
 

@@ -117,7 +117,7 @@ def reserve(state, job, now):
 def cancel(state, job):
     """Give a job's reservation back."""
     start = state.jobs[job].reserved
-    end = start + max(np.int64(1), state.jobs[job].estimate)
+    end = start + state.jobs[job].estimate
     hold_job(state, MACHINE, job, np.int64(-1), start, end)
     state.jobs[job].reserved = CANCELLED
 
@@ -125,7 +125,7 @@ def cancel(state, job):
 @part
 def keep(state, job, start):
     """Hold the nodes chosen for a job from a start on."""
-    end = start + max(np.int64(1), state.jobs[job].estimate)
+    end = start + state.jobs[job].estimate
     hold_job(state, MACHINE, job, np.int64(1), start, end)
     state.jobs[job].reserved = start
 
@@ -161,7 +161,7 @@ def _misses(state, job):
     """Whether a job's reservation ends after its deadline, or it has lost the one that it had."""
     if state.jobs[job].reserved < 0:
         return state.jobs[job].saved_start >= 0
-    return state.jobs[job].reserved + max(np.int64(1), state.jobs[job].estimate) > state.jobs[job].deadline_s
+    return state.jobs[job].reserved + state.jobs[job].estimate > state.jobs[job].deadline_s
 
 
 @part

@@ -48,7 +48,7 @@ def _corrected(state, job, due):
     limit = start + state.jobs[job].requested
     if state.clock.correction == STEPWISE:
         step = state.jobs[job].corrections
-        first = start + max(np.int64(1), state.jobs[job].estimate)
+        first = start + state.jobs[job].estimate
         return min(limit, first + STEPS_S[step] * state.clock.per_second) if step < len(STEPS_S) else limit
     if state.clock.correction == DOUBLING:
         return start + 2 * (due - start)

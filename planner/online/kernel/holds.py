@@ -134,15 +134,9 @@ def note_outlook(state, jobs, lasting, now, likely, count):
                 continue
         is_running = place < lasting and state.jobs[job].start >= 0
         ran = now - state.jobs[job].start if is_running else np.int64(0)
-        known, kept = note_likely_lengths(state, job), np.int64(0)
-        for k in range(known):
-            if state.lengths[k] > ran:
-                likely[place, kept] = state.lengths[k] - ran
-                kept += 1
-        if kept == 0:
-            likely[place, 0] = _left_beyond(state, job, ran)
-            kept = np.int64(1)
-        count[place] = kept
+        count[place] = _note_what_is_left(state, job, ran)
+        for k in range(count[place]):
+            likely[place, k] = state.lengths[k]
 
 
 @kernel
@@ -167,20 +161,25 @@ def look_again(state, running, now, capacity):
 @part
 def _likely_end(state, job, now):
     """When a running job is likely to end: the mean of its likely lengths that are longer than it has run."""
-    ran = now - state.jobs[job].start
-    count = note_likely_lengths(state, job)
-    total, longer = np.int64(0), np.int64(0)
+    count, total = _note_what_is_left(state, job, now - state.jobs[job].start), np.int64(0)
     for k in range(count):
-        if state.lengths[k] > ran:
-            total += state.lengths[k]
-            longer += 1
-    if longer == 0:
-        return now + _left_beyond(state, job, ran)
-    return state.jobs[job].start + total // longer
+        total += state.lengths[k]
+    return now + total // count
 
 
 @part
-def _left_beyond(state, job, ran):
-    """What is left of a job that has run for longer than all like it: as long again, at most until it is cut off."""
-    estimate = max(state.jobs[job].estimate, state.jobs[job].expected_end - state.jobs[job].start)
-    return max(np.int64(1), min(max(ran, np.int64(1)), estimate - ran))
+def _note_what_is_left(state, job, ran):
+    """Write what is left of a job by those like it that ran for longer than it has; returns how many there are.
+
+    Where none did, it is as long again, at most until the job is cut off.
+    """
+    known, kept = note_likely_lengths(state, job), np.int64(0)
+    for k in range(known):
+        if state.lengths[k] > ran:
+            state.lengths[kept] = state.lengths[k] - ran
+            kept += 1
+    if kept == 0:
+        estimate = max(state.jobs[job].estimate, state.jobs[job].expected_end - state.jobs[job].start)
+        state.lengths[0] = max(np.int64(1), min(max(ran, np.int64(1)), estimate - ran))
+        kept = np.int64(1)
+    return kept

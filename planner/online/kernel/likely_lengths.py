@@ -18,7 +18,7 @@ LEAST_KNOWN = 3
 @part
 def note_length(state, job):
     """Remember which part of its estimate a job took that has ended: for its name, kind, user, and all."""
-    taken = state.jobs[job].runtime / max(np.int64(1), state.jobs[job].estimate)
+    taken = state.jobs[job].runtime / state.jobs[job].estimate
     last = np.int64(state.taken.shape[0] - 1)
     for row in (state.jobs[job].like_name, state.jobs[job].like_kind, state.jobs[job].like_user, last):
         place = 1 + np.int64(state.taken[row, SEEN]) % REMEMBERED_LENGTHS
@@ -41,7 +41,7 @@ def note_likely_lengths(state, job):
         row = state.jobs[job].like_user
     count = min(np.int64(state.taken[row, SEEN]), np.int64(REMEMBERED_LENGTHS))
     if count == 0:
-        state.lengths[0] = max(np.int64(1), state.jobs[job].estimate)
+        state.lengths[0] = state.jobs[job].estimate
         return np.int64(1)
     for place in range(count):
         length = np.int64(state.taken[row, 1 + place] * state.jobs[job].estimate + 0.5)

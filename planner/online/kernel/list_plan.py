@@ -4,23 +4,19 @@ from __future__ import annotations
 
 import numpy as np
 
-from planner.compiled import kernel
+from planner.compiled import kernel, kernel_of
 from planner.online.kernel.local_objective import cost
 from planner.online.kernel.plans import begin_plan, look_at_machine, place_in_plan
 from planner.online.kernel.queue_order import begin, drop_gone
 from planner.online.kernel.rounds import can_any_start, can_start
+
+has_startable = kernel_of(can_any_start)
 
 
 @kernel
 def has_choice(state, now):
     """Whether the order of the queue can decide who starts now: two jobs wait, and one of them has room."""
     return state.clock.queued > 1 and can_any_start(state, now)
-
-
-@kernel
-def has_startable(state, now):
-    """Whether any waiting job has room now, beside what runs."""
-    return can_any_start(state, now)
 
 
 @kernel

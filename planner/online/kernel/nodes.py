@@ -24,7 +24,7 @@ def earliest_start(state, rows, job, earliest, latest):
     The nodes that it would have are noted with its units.
     """
     first, last = state.first[job].group, state.first[job + 1].group
-    duration = max(np.int64(1), state.jobs[job].estimate)
+    duration = state.jobs[job].estimate
     nodes, limited = state.clock.nodes, state.clock.limited > 0
     if nodes == 1 and not limited and last - first == 1:
         amount, count = state.group_amount[first], state.group_count[first]
@@ -49,7 +49,7 @@ def earliest_start(state, rows, job, earliest, latest):
 def earliest_at(state, rows, job, earliest):
     """Earliest start of a job on the nodes that are noted with its units; NEVER if they have no room any more."""
     add_up_units(state, state.units.node, job)
-    duration = max(np.int64(1), state.jobs[job].estimate)
+    duration = state.jobs[job].estimate
     times, free, length, latest = state.times, state.free, state.length, NEVER - 1
     start = earliest
     while True:
@@ -194,40 +194,47 @@ def _has_room_for_group(state, rows, group, start, end):
 
 @part
 def _choose_nodes(state, rows, job, start, end):
-    """Give every unit the first node with room; earlier groups are held while later ones look. False if one fails."""
+    """Give every unit the first node with room, group after group; where that fails a table decides. False if none."""
     first, last = state.first[job].group, state.first[job + 1].group
-    if last - first > 1 and state.clock.as_rule > 0 and _share_out(state, rows, job, start, end):
-        return True
     unit = state.first[job].unit
-    complete = True
-    for group in range(first, last):
-        wanted = state.group_count[group]
-        node = np.int64(0)
-        while wanted > 0 and node < state.clock.nodes:
-            amount = state.group_amount[group]
+    if last - first == 1:
+        wanted = state.group_count[first]
+        for node in range(state.clock.nodes):
+            amount = state.group_amount[first]
             copies = copies_until(state.times, state.free, state.length, rows + node, amount, wanted, start, end)
             for _ in range(copies):
                 state.units[unit].node = node
-                if last - first > 1:
-                    _hold(state, rows + node, amount, np.int64(1), start, end)
                 unit += 1
-                wanted -= 1
-            node += 1
+            wanted -= copies
+            if wanted == 0:
+                return True
+        return False
+    if state.clock.as_rule > 0 and _share_out(state, rows, job, start, end):
+        return True
+    _look(state, rows, start, end)
+    for group in range(first, last):
+        wanted = state.group_count[group]
+        for node in range(state.clock.nodes):
+            copies = copies_in(state.least[node], state.group_amount[group], wanted)
+            for resource in range(state.least.shape[1]):
+                state.least[node, resource] -= copies * state.group_amount[group, resource]
+            for _ in range(copies):
+                state.units[unit].node = node
+                unit += 1
+            wanted -= copies
+            if wanted == 0:
+                break
         if wanted > 0:
-            complete = False
-            break
-    if last - first > 1:
-        held = unit
-        unit = state.first[job].unit
-        for group in range(first, last):
-            for _ in range(state.group_count[group]):
-                if unit < held:
-                    node = state.units[unit].node
-                    _hold(state, rows + node, state.group_amount[group], np.int64(-1), start, end)
-                    unit += 1
-        if not complete:
-            complete = _pack_exactly(state, rows, job, start, end)
-    return complete
+            _look(state, rows, start, end)
+            return pack_units(state, job)
+    return True
+
+
+@part
+def _look(state, rows, start, end):
+    """Write what each node has free from start to end."""
+    for node in range(state.clock.nodes):
+        least_free(state.times, state.free, state.length, rows + node, start, end, state.least[node])
 
 
 @part
@@ -238,8 +245,8 @@ def _share_out(state, rows, job, start, end):
     """
     main, room = _main_group(state, job), np.int64(0)
     amount, wanted = state.group_amount, state.group_count[main]
+    _look(state, rows, start, end)
     for node in range(state.clock.nodes):
-        least_free(state.times, state.free, state.length, rows + node, start, end, state.least[node])
         state.known[node] = copies_in(state.least[node], amount[main], wanted)
         room += state.known[node]
     return share_out(
@@ -256,14 +263,6 @@ def _main_group(state, job):
         if state.group_count[group] > state.group_count[main]:
             main = group
     return main
-
-
-@part
-def _pack_exactly(state, rows, job, start, end):
-    """Choose nodes for units of several sizes where the first nodes with room did not do; False if there is no room."""
-    for node in range(state.clock.nodes):
-        least_free(state.times, state.free, state.length, rows + node, start, end, state.least[node])
-    return pack_units(state, job)
 
 
 @part

@@ -111,7 +111,7 @@ def _hits_reservation(state, node, start, end):
     for place in range(state.clock.queued):
         job = state.queue[place]
         first = state.jobs[job].reserved
-        overlaps = 0 <= first < end and first + max(np.int64(1), state.jobs[job].estimate) > start
+        overlaps = 0 <= first < end and first + state.jobs[job].estimate > start
         if overlaps and _is_on(state, job, node):
             return True
     return False

@@ -10,16 +10,19 @@ from __future__ import annotations
 import numpy as np
 
 from planner.compiled import part
-from planner.machine.timeline import NEVER, copy_rows
+from planner.machine.earliest import learned_start, remember
+from planner.machine.timeline import NEVER, copy_row, copy_rows
 from planner.online.kernel.bunched_plan import (
     has_room_in_bunches,
     place_in_bunches,
     place_on_noted_nodes,
 )
 from planner.online.kernel.bunches import LENGTH, OF, back_to_machine, bunch_machine, has_bunches
-from planner.online.kernel.floors import floor_of, learn
 from planner.online.kernel.nodes import earliest_start, hold_job, plan_rows
 from planner.online.kernel.pins import has_pins, note_pins, planned_start
+
+REMEMBERED_STARTS = 32
+"""How many starts of a plan are kept to bound later ones."""
 
 
 @part
@@ -32,12 +35,14 @@ def look_at_machine(state):
 def begin_plan(state):
     """Begin a plan without jobs, beside what `look_at_machine` noted."""
     state.clock.bunched, state.clock.learned = state.clock.can_bunch, 0
+    plan = plan_rows(state)
     if state.clock.bunched == 0:
-        copy_rows(state.times, state.free, state.length, plan_rows(state))
+        copy_rows(state.times, state.free, state.length, plan)
         return
     back_to_machine(state)
     if state.clock.limited > 0:
-        _copy_row(state, state.clock.nodes, plan_rows(state) + state.clock.nodes)
+        power = state.clock.nodes
+        copy_row(state.times, state.free, state.length, power, state.times, state.free, state.length, plan + power)
 
 
 @part
@@ -48,7 +53,7 @@ def place_in_plan(state, pins, job, earliest):
     """
     if state.clock.bunched > 0 and state.clock.crowded > 0:
         _leave_bunches(state)
-    floor, is_free = floor_of(state, job, earliest), True
+    floor, is_free = _floor_of(state, job, earliest), True
     if state.clock.bunched > 0:
         if note_pins(state, pins, job):
             start = place_on_noted_nodes(state, job, earliest)
@@ -61,10 +66,38 @@ def place_in_plan(state, pins, job, earliest):
         plan, is_free = plan_rows(state), not has_pins(state)
         start = planned_start(state, plan, pins, job, floor)
         if start < NEVER:
-            hold_job(state, plan, job, np.int64(1), start, start + max(np.int64(1), state.jobs[job].estimate))
+            hold_job(state, plan, job, np.int64(1), start, start + state.jobs[job].estimate)
     if is_free and start > earliest:
-        learn(state, job, start)
+        _learn(state, job, earliest, start)
     return start
+
+
+@part
+def _floor_of(state, job, earliest):
+    """A moment before which a job cannot start: where one began that asks no more, since a plan only fills up."""
+    group = state.first[job].group
+    return learned_start(
+        state.learned, state.clock.learned, state.group_amount[group], state.group_count[group],
+        state.jobs[job].estimate, earliest, _counted_power(state, job),
+    )  # fmt: skip
+
+
+@part
+def _learn(state, job, earliest, start):
+    """Remember the start of a job that was free to take any nodes, if all its units are of one size."""
+    group = state.first[job].group
+    if state.first[job + 1].group - group == 1:
+        remember(
+            state.learned, state.clock.learned, state.group_amount[group], state.group_count[group],
+            state.jobs[job].estimate, earliest, _counted_power(state, job), start,
+        )  # fmt: skip
+        state.clock.learned += 1
+
+
+@part
+def _counted_power(state, job):
+    """What a job draws where the site's power is limited, else 0."""
+    return state.jobs[job].power if state.clock.limited > 0 else np.int64(0)
 
 
 @part
@@ -88,20 +121,8 @@ def _leave_bunches(state):
     """Write the plan into the rows of the nodes."""
     plan = plan_rows(state)
     for node in range(state.clock.nodes):
-        bunch, row = state.member[OF, node], plan + node
-        state.length[row] = state.bunch[LENGTH, bunch]
-        for entry in range(state.length[row]):
-            state.times[row, entry] = state.bunch_times[bunch, entry]
-            for resource in range(state.free.shape[2]):
-                state.free[row, entry, resource] = state.bunch_free[bunch, entry, resource]
+        copy_row(
+            state.bunch_times, state.bunch_free, state.bunch[LENGTH], state.member[OF, node],
+            state.times, state.free, state.length, plan + node,
+        )  # fmt: skip
     state.clock.bunched = 0
-
-
-@part
-def _copy_row(state, source, target):
-    """Write one row of the timelines into another one."""
-    state.length[target] = state.length[source]
-    for entry in range(state.length[source]):
-        state.times[target, entry] = state.times[source, entry]
-        for resource in range(state.free.shape[2]):
-            state.free[target, entry, resource] = state.free[source, entry, resource]

@@ -110,7 +110,7 @@ def _start_beside_reservation(state, head, now):
             continue
         if shadow < 0:
             shadow, until, spare = _reserve(state, head, now)
-        lasts = now + max(np.int64(1), state.jobs[job].estimate) > shadow
+        lasts = now + state.jobs[job].estimate > shadow
         found = _has_room_beside(state, job, now, moved)
         if not found and lasts and width <= spare and _may_ask(state, job, taken_up):
             found = _makes_way(state, head, job, now, shadow, until)
@@ -172,7 +172,7 @@ def _note_asked(state, job, taken_up):
 def _reserve(state, head, now):
     """Hold room for the head; returns from when, until when, and what is spare beside it then."""
     shadow = earliest_start(state, MACHINE, head, now, NEVER - 1)
-    until = shadow + max(np.int64(1), state.jobs[head].estimate)
+    until = shadow + state.jobs[head].estimate
     if shadow == NEVER:
         return shadow, until, np.int64(0)
     hold_job(state, MACHINE, head, np.int64(1), shadow, until)
@@ -186,7 +186,7 @@ def _makes_way(state, head, job, now, shadow, until):
     hold_job(state, MACHINE, head, np.int64(-1), shadow, until)
     found = can_start(state, job, now)
     if found:
-        end = now + max(np.int64(1), state.jobs[job].estimate)
+        end = now + state.jobs[job].estimate
         hold_job(state, MACHINE, job, np.int64(1), now, end)
         found = earliest_start(state, MACHINE, head, shadow, shadow) == shadow
         hold_job(state, MACHINE, job, np.int64(-1), now, end)
@@ -221,7 +221,7 @@ def _start_before_shadow(state, head, now):
             continue
         if shadow < 0:
             shadow, spare = _shadow(state, head, now)
-        in_time = now + max(np.int64(1), state.jobs[job].estimate) <= shadow
+        in_time = now + state.jobs[job].estimate <= shadow
         if in_time or width <= spare:
             taken = start_or_hold(state, job, now)
             idle -= taken
@@ -284,7 +284,7 @@ def _last_on_pool(jobs, queue, times, free, length, row, last, first, idle, now)
         job = queue[last]
         width = jobs[job].width
         if width <= idle:
-            end, entry = now + max(np.int64(1), jobs[job].estimate), at
+            end, entry = now + jobs[job].estimate, at
             while entry < length[row] and times[row, entry] < end and free[row, entry, 0] >= width:
                 entry += 1
             if entry == length[row] or times[row, entry] >= end:

@@ -145,7 +145,7 @@ class State(NamedTuple):
         Plans by bunches of nodes: the bunches, the nodes in them, their timelines, and a table to find those that are
         alike (`planner.online.kernel.bunches`); all empty under policies that do not plan the whole queue anew.
     learned
-        Jobs of a plan and their starts, which bound later ones (`planner.online.kernel.floors`).
+        What jobs of a plan asked and where they started, which bounds later ones (`planner.machine.earliest`).
     full
         The last round in which the nodes had no room for a job of each shape.
     refused

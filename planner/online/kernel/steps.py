@@ -45,51 +45,16 @@ def step(state, what, number):
     return told
 
 
-def advance(state, seconds):
-    """Replay up to so many event seconds; returns 0 when all is done, the entries needed to go on, or -1 to go on."""
-    return step(state, _ADVANCE, seconds)
+def _step(what):
+    """A step as a function of the state and, if it needs one, a number; the clock has it by the same name."""
+
+    def call(state, number=0):
+        return step(state, what, number)
+
+    return call
 
 
-def next_second(state):
-    """The next second at which anything happens, or NEVER."""
-    return step(state, _NEXT_SECOND, 0)
-
-
-def entries_needed(state, now):
-    """Entries that a row of the timeline may need in this second."""
-    return step(state, _ENTRIES, now)
-
-
-def open_second(state, now):
-    """Begin a second."""
-    step(state, _OPEN, now)
-
-
-def take_arrival(state):
-    """Let the next job arrive."""
-    step(state, _ARRIVAL, 0)
-
-
-def take_completion(state, now):
-    """Let the next job that ends in this second give its nodes back."""
-    step(state, _COMPLETION, now)
-
-
-def schedule(state, now):
-    """The scheduling rounds that are due."""
-    step(state, _ROUNDS, now)
-
-
-def is_due(state, now):
-    """Whether the policy looks at the queue now."""
-    return step(state, _IS_DUE, now) != 0
-
-
-def run_list_round(state, now):
-    """A round of list scheduling, whatever the policy."""
-    step(state, _LIST_ROUND, now)
-
-
-def is_another_due(state, now):
-    """Begin to note anew what happens until the next round; whether that is now."""
-    return step(state, _IS_ANOTHER_DUE, now) != 0
+advance, next_second, entries_needed = _step(_ADVANCE), _step(_NEXT_SECOND), _step(_ENTRIES)
+open_second, take_arrival, take_completion = _step(_OPEN), _step(_ARRIVAL), _step(_COMPLETION)
+is_due, run_list_round, is_another_due = _step(_IS_DUE), _step(_LIST_ROUND), _step(_IS_ANOTHER_DUE)
+schedule = _step(_ROUNDS)
