@@ -15,7 +15,7 @@ from planner.domain.situation import NodeState, Outage, outage_key
 from planner.errors import InputError
 from planner.inputs.jobs.unit_groups import MEMORY
 from planner.inputs.slurm.job import Request
-from planner.inputs.slurm.nodes import DOWN, SlurmNode
+from planner.inputs.slurm.nodes import SlurmNode
 from planner.inputs.slurm.reservations import Reservation
 from planner.scenario.slurm import SlurmSection
 
@@ -26,7 +26,6 @@ MOST_BY_FEATURE = 50
 """Classes beyond which nodes are not told apart by their features: some sites give every rack its own."""
 
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_-]")
-UNHEARD = frozenset({"NOT_RESPONDING", "NO_RESPOND", "UNKNOWN"})
 
 
 @dataclass(frozen=True)
@@ -222,10 +221,7 @@ def outages_of(
 
 
 def _closed_as(node: SlurmNode) -> NodeState | None:
-    """The state of a node that takes no new work; None where it does, also where it must be switched on first.
-
-    A node that only does not answer, as all do while slurmctld starts, is down for Slurm itself once that lasts.
-    """
+    """The state of a node that takes no new work; None where it does, also where it must be switched on first."""
     if node.is_draining:
         return "drain"
-    return "down" if node.has(*(DOWN - UNHEARD)) else None
+    return "down" if node.is_down else None
