@@ -53,20 +53,10 @@ class Kind:
 
 @dataclass(frozen=True)
 class SlurmMachine:
-    """Slurm's nodes as the planner numbers them.
+    """Slurm's nodes as the planner numbers them, and the classes in their order, with how many nodes each has.
 
-    Attributes
-    ----------
-    nodes
-        The nodes by their numbers.
-    classes
-        The classes in the order of the nodes, each with what its nodes have in common.
-    planned
-        The partitions whose jobs are planned.
-    by_feature
-        Whether classes tell nodes apart by their features.
-    left_out
-        How many nodes are in no partition that is planned.
+    ``planned`` are the partitions whose jobs are planned. Classes tell nodes apart by their features if ``by_feature``.
+    ``left_out`` nodes are in no partition that is planned.
     """
 
     nodes: tuple[SlurmNode, ...]
@@ -121,10 +111,7 @@ class SlurmMachine:
 def machine_of(nodes: Sequence[SlurmNode], partitions: Sequence[str] = ()) -> SlurmMachine:
     """The machine of the nodes that are in some partition; ``partitions`` are those that are planned, all by default.
 
-    Raises
-    ------
-    InputError
-        A partition has no nodes, or no node is left.
+    InputError where a partition has no nodes, or no node is left.
     """
     known = {name for node in nodes for name in node.partitions}
     for name in partitions:
@@ -192,17 +179,9 @@ def outages_of(
 ) -> tuple[Outage, ...]:
     """The stretches of time in which nodes take no new work, sorted.
 
-    Parameters
-    ----------
-    machine
-        The nodes, whose states hold from the moment on until further notice.
-    reservations
-        Nodes that are kept for somebody. Jobs that run in a reservation are not planned, so that for all others its
-        nodes are closed.
-    busy
-        Nodes on which something runs. Nothing can run on a node that is down: such a node drains, whatever Slurm says.
-    moment_unix
-        The moment.
+    The states of nodes hold from the moment on until further notice. Nothing can run on a node that is down: one that
+    is ``busy`` drains, whatever Slurm says. Jobs that run in a reservation are not planned, so that for all others its
+    nodes are closed.
     """
     found = set()
     for number, node in enumerate(machine.nodes):

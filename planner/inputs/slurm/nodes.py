@@ -16,7 +16,7 @@ DRAINING = frozenset({"DRAIN", "DRAINED", "DRAINING"})
 
 @dataclass(frozen=True, slots=True)
 class SlurmNode:
-    """One node, with the CPUs that jobs can have; ``states`` are Slurm's words for its state, in capitals and in order."""
+    """One node, with the CPUs that jobs can have, and Slurm's words for its state, in capitals and in order."""
 
     name: str
     cpus: int
@@ -62,7 +62,7 @@ def _node(row: Fields) -> SlurmNode:
     memory = row.whole("real_memory")
     if memory is None:
         raise row.wrong("real_memory", "an amount of memory in MB")
-    gres = row.parsed("gres", lambda text: parse_gres(text.removeprefix("(null)"), bare=True))
+    gres = row.parsed("gres", lambda text: parse_gres(text.removeprefix("(null)")))
     return SlurmNode(
         name=name,
         cpus=cpus,

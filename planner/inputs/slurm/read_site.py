@@ -50,13 +50,7 @@ class SlurmSite:
     def snapshot(
         self, scenario: Scenario, own_begin: OwnBegin, may_hold: MayHold = lambda job, moment: True
     ) -> tuple[Situation, Intake]:
-        """What is true at the moment of the documents; begin times of the planner's own bind nobody.
-
-        Raises
-        ------
-        InputError
-            A document cannot be read, or says what cannot be true of the machine.
-        """
+        """What is true at the moment of the documents; begin times of the planner's own bind nobody."""
         queue, moment = self.documents.queue(), self.documents.moment_unix
         power = power_of(scenario)
         intake = Intake(self.documents.source)

@@ -19,8 +19,7 @@ from planner import limits
 from planner.errors import FileFormatError, InputError
 from planner.inputs.local_times import FORMS, moments_of, slurm_duration_s
 from planner.inputs.slurm.hostlist import expand
-from planner.inputs.slurm.job import AllocatedNode, SlurmJob
-from planner.inputs.slurm.job_states import job_state, state_words
+from planner.inputs.slurm.job import AllocatedNode, SlurmJob, job_state, state_words
 from planner.inputs.slurm.json_document import NO_HOSTS, DocumentAnswer, Source, content_of, names_of
 from planner.inputs.slurm.notations import Amounts, parse_tres
 from planner.inputs.slurm.request import accounted_request
@@ -68,20 +67,7 @@ class _Line:
 
 
 def read_sacct_text(source: Source, zone: ZoneInfo) -> tuple[Accounts, Counter[str]]:
-    """Every job of the table, and what was repaired, by reason.
-
-    Parameters
-    ----------
-    source
-        A file with the output of ``sacct --parsable2``, or that output.
-    zone
-        The zone of its local times.
-
-    Raises
-    ------
-    FileFormatError
-        A column is missing, or a cell cannot be what it should be; names line, column, value and what is expected.
-    """
+    """Every job of the table, and what was repaired, by reason; ``zone`` is that of its local times."""
     name, content = content_of(source)
     repaired: Counter[str] = Counter()
     jobs: list[SlurmJob] = []
