@@ -28,8 +28,9 @@ from planner.inputs.jobs.swf import (
     count_repairs,
     drop,
     drop_unusable,
+    kept_trace,
     repaired_lines,
-    swf_start_unix,
+    start_unix_of,
     whole_jobs,
 )
 from planner.inputs.jobs.swf_trace import SwfTrace, read_swf_trace
@@ -132,18 +133,18 @@ def read_cluster(path: Path, scenario: Scenario) -> Source:
     of_file = choice if isinstance(choice, FileJobs) else None
     shape = unit_shape_of(choice, cluster)
     power = power_of(scenario)
+    start_unix = None if of_file is None else of_file.start_unix
     jobs, intake = read_jobs(
         path,
         of_file.format if of_file is not None and path == of_file.source else "auto",
         shape=shape if is_swf(path) else replace(shape, core_scale=1.0),
         power=power,
         cluster=cluster,
-        start_unix=None if of_file is None else of_file.start_unix,
-        drop_zero_runtime=True,
+        start_unix=start_unix,
     )
     intake.notes += power_notes(power)
     # Predictors may heed the time of day, so second 0 is that of the file, as on a pool.
-    origin = swf_start_unix(path, None if of_file is None else of_file.start_unix) if is_swf(path) else None
+    origin = start_unix_of(kept_trace(path), start_unix) if is_swf(path) else None
     return cluster_trace(jobs, scenario, intake, str(path), origin_unix=origin)
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from planner.domain.cluster import CORES, Cluster, NodeClass
-from planner.domain.job import UnitGroup
+from planner.domain.job import Job, UnitGroup
 
 MEMORY = "memory_gb"
 LEVELS: tuple[tuple[str, ...], ...] = (
@@ -62,6 +62,23 @@ class Asked:
     def unit_count(self) -> int:
         """Number of units of the job."""
         return sum(group.count for group in self.units)
+
+    def job(self, submit_unix: int, power_w: float, **others: Any) -> Job:
+        """The job that asked for this, with what else is known of it."""
+        return Job(
+            id=self.job_id,
+            submit_unix=submit_unix,
+            requested_s=self.requested_s,
+            units=self.units,
+            power_w=power_w,
+            account=self.account,
+            user=self.user,
+            name=self.name,
+            classes=self.classes,
+            exclusive=self.exclusive,
+            partition=self.partition,
+            **others,
+        )
 
 
 PowerModel = Callable[[Asked], float]

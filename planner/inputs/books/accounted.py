@@ -182,22 +182,13 @@ def _job(
     assert said.start_unix is not None
     ran_s = YEAR_S if said.end_unix is None else max(1, said.end_unix - said.start_unix)
     limit_s = said.limit_s or ran_s
-    asked = Job(
-        id=label,
-        submit_unix=min(said.submit_unix, said.start_unix),
-        requested_s=limit_s,
-        units=units,
-        power_w=power(Asked(label, units, limit_s, said.user, said.account, said.name, said.partition)),
-        account=said.account,
-        user=said.user,
-        name=said.name,
-        partition=said.partition,
-    )
+    asked = Asked(label, units, limit_s, said.user, said.account, said.name, said.partition)
+    job = asked.job(min(said.submit_unix, said.start_unix), power(asked))
     if known is None:
-        return asked
+        return job
     planned_cores = known.total(CORES)
     return replace(
-        asked,
+        job,
         requested_s=said.limit_s or known.requested_s,
         power_w=known.power_w * cpus / planned_cores if planned_cores else known.power_w,
         account=said.account or known.account,

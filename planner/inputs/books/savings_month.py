@@ -189,18 +189,8 @@ def _job(label: str, said: SlurmJob, power: PowerModel) -> Job:
     assert said.start_unix is not None
     assert said.end_unix is not None
     asked, ran_s = _asked(label, said), said.end_unix - said.start_unix
-    return Job(
-        id=label,
-        submit_unix=min(said.submit_unix, said.start_unix),
-        requested_s=max(said.limit_s or 0, ran_s),
-        units=asked.units,
-        power_w=power(asked),
-        account=said.account,
-        user=said.user,
-        name=said.name,
-        runtime_s=ran_s,
-        partition=said.partition,
-    )
+    longest = replace(asked, requested_s=max(asked.requested_s, ran_s))
+    return longest.job(min(said.submit_unix, said.start_unix), power(asked), runtime_s=ran_s)
 
 
 def seen_nodes(ran: Iterable[SlurmJob]) -> tuple[SeenNodes, ...]:
