@@ -23,7 +23,7 @@ from pathlib import Path
 
 from days import data_folder
 
-from planner.cooling import build_table
+from planner.cooling.plant import build_table
 from planner.cooling.plant_file import load_plant
 from planner.inputs.pue_csv import pue_table_text
 from planner.text_files import csv_text
