@@ -32,14 +32,7 @@ _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 class Samples:
     """Values that hold from their start for one step at most; NaN and absent times are holes.
 
-    Attributes
-    ----------
-    what
-        What it is and where it came from: "price of FR.csv.gz".
-    starts_unix
-        Start of each value, increasing [Unix seconds].
-    values
-        The values, NaN where missing.
+    ``what`` says what it is and where it came from: "price of FR.csv.gz". The starts increase [Unix seconds].
     """
 
     what: str
@@ -156,13 +149,8 @@ def _utc(unix: int) -> str:
 def read_timed_csv(path: Path | str, *, zone: str | None = None) -> TimedCsv:
     """Read a CSV (plain, .gz or .xz) whose rows carry a time, its cells parted by commas or by semicolons.
 
-    Parameters
-    ----------
-    path
-        The file. Its time column is called time, timestamp, datetime or date, whatever the case and whatever
-        follows in brackets; where there are several, the one marked ``(UTC)``.
-    zone
-        Zone of times that are written without one. A column marked ``(UTC)`` needs none.
+    Its time column is called time, timestamp, datetime or date, whatever the case and whatever follows in brackets;
+    where there are several, the one marked ``(UTC)``. Other times that are written without a zone are of ``zone``.
     """
     path = Path(path)
     state = path.stat() if path.is_file() else None
@@ -256,11 +244,13 @@ class TimedCsv:
             remedy=f"did you mean {near[0]!r}?" if near else "name one of them",
         )
 
-    def column_starting(self, word: str, prefer: str = "") -> str:
-        """The value column whose name starts with a word, or the only one besides the times.
+    def value_column(self, name: str | None, word: str, prefer: str = "") -> str:
+        """The column of a name; without one that whose name starts with a word, or the only one besides the times.
 
         Of several, the one that contains ``prefer``.
         """
+        if name is not None:
+            return self.column(name)
         values = list(self.value_names)
         found = [name for name in values if name.lower().startswith(word)]
         if prefer and len(found) > 1:

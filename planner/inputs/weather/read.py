@@ -6,7 +6,7 @@ import datetime as dt
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 import numpy as np
 
@@ -91,39 +91,19 @@ def read_weather(
     humidity: bool = False,
     members: Sequence[str] = (),
 ) -> tuple[Weather, Intake]:
-    """Read the weather of a planning day.
+    """Read the weather over exactly the planning day, and what was kept and repaired for it.
 
-    Parameters
-    ----------
-    source
-        A file (plain or .gz), or ``sample``: Greensboro's typical year, which pvlib ships.
-    horizon
-        The planning day.
-    format
-        One of ``READERS``, or ``auto`` to tell from the name and the second line.
-    zone
-        Zone of times that a CSV or Open-Meteo file writes without one. EPW and TMY3 files carry their own.
-    taken_day
-        Another date whose weather to take, at the same local clock time: a season for the day.
-    members
-        Columns of temperatures of a forecast with several, or patterns of them: the temperature is their mean.
-    humidity
-        Whether humidity and pressure are wanted; they are left alone otherwise, whatever they are.
+    The source is a file (plain, .gz or .xz), or ``sample``: Greensboro's typical year, which pvlib ships. The format
+    ``auto`` is told from the name and the second line. ``zone`` is that of times that a CSV or Open-Meteo file writes
+    without one; EPW and TMY3 files carry their own. ``taken_day`` is another date whose weather to take, at the same
+    local clock time: a season for the day. Of ``members``, columns of temperatures of a forecast or patterns of them,
+    the temperature is the mean. Without ``humidity`` that and pressure are left alone, whatever they are.
 
-    Returns
-    -------
-    Weather, Intake
-        Series over exactly the planning day, and what was kept and repaired for it.
-
-    Notes
-    -----
-    Holes of up to 3 h are filled linearly. A longer one is an error in the temperature, and makes any other
-    quantity absent, with a note. In EPW and TMY3 files hour k is the hour that ends at k o'clock.
+    Holes of up to 3 h are filled linearly. A longer one is an error in the temperature, and makes any other quantity
+    absent, with a note. In EPW and TMY3 files hour k is the hour that ends at k o'clock.
     """
     path = sample_path() if str(source) == SAMPLE else Path(source)
     name = SAMPLE if str(source) == SAMPLE else path.name
-    if format not in FORMATS:
-        raise InputError(f"unknown weather format {format!r}; use one of {', '.join(FORMATS)}")
     require_file(path)
     file = READERS[_format_of(path) if format == "auto" else format](path, name, horizon, zone, taken_day, members)
     wanted = {name: samples for name, samples in file.samples.items() if humidity or name not in OF_HUMIDITY}
@@ -166,16 +146,16 @@ def read_weather(
         intake.notes.append(f"the weather of {taken_day} stands in for {horizon.day}")
     if "temperature_c" not in series:
         raise CoverageError(f"temperature of {name} has no values at all; give another source")
+    temperature_c = series.pop("temperature_c")
+    # Pyranometers read a little below zero at night; power from that would be negative.
+    others: dict[str, Any] = {
+        quantity: StepSeries(steps.what, steps.edges_unix, np.maximum(steps.values, 0.0))
+        for quantity, steps in series.items()
+    }
     return Weather(
         source=name,
-        temperature_c=series["temperature_c"],
-        ghi_w_per_m2=_not_below_zero(series.get("ghi_w_per_m2")),
-        dni_w_per_m2=_not_below_zero(series.get("dni_w_per_m2")),
-        dhi_w_per_m2=_not_below_zero(series.get("dhi_w_per_m2")),
-        wind_m_per_s=_not_below_zero(series.get("wind_m_per_s")),
-        cloud_percent=series.get("cloud_percent"),
-        humidity_percent=series.get("humidity_percent"),
-        pressure_hpa=series.get("pressure_hpa"),
+        temperature_c=temperature_c,
+        **others,
         latitude_deg=file.latitude_deg,
         longitude_deg=file.longitude_deg,
         altitude_m=file.altitude_m,
@@ -186,7 +166,6 @@ def read_weather(
 
 def constant_weather(temperature_c: float, horizon: Horizon) -> Weather:
     """One temperature [C] all day: for tests and for questions of the kind "what if it were 35 C"."""
-    limits.TEMPERATURE_C.require("the temperature", temperature_c)
     what = f"constant temperature {temperature_c:g} C"
     return Weather(what, StepSeries.constant(what, temperature_c, horizon.start_unix, horizon.end_unix))
 
@@ -235,10 +214,3 @@ def _check_values(path: Path, quantity: str, samples: Samples) -> None:
             f"the {what} at {when:%Y-%m-%d %H:%M UTC} is {value:g} {unit}",
             remedy=f"give {what}s {limits}; for a missing one leave it empty",
         )
-
-
-def _not_below_zero(series: StepSeries | None) -> StepSeries | None:
-    """Pyranometers read a little below zero at night; power from that would be negative."""
-    if series is None:
-        return None
-    return StepSeries(series.what, series.edges_unix, np.maximum(series.values, 0.0))
