@@ -53,6 +53,21 @@ class Asked:
     classes: tuple[str, ...] = ()
     exclusive: bool = False
 
+    @classmethod
+    def of(cls, job: Job) -> Asked:
+        """What a job asked for."""
+        return cls(
+            job.id,
+            job.units,
+            job.requested_s,
+            job.user,
+            job.account,
+            job.name,
+            job.partition,
+            job.classes,
+            job.exclusive,
+        )
+
     @property
     def cores(self) -> float:
         """Cores of the whole job."""
