@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime as dt
 import difflib
-import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,7 +16,7 @@ import numpy.typing as npt
 from planner.domain.horizon import zone_named
 from planner.domain.weather import StepSeries
 from planner.errors import CoverageError, FileFormatError
-from planner.inputs.csv_lines import SIGNS, numbered_rows, separator_of, with_point
+from planner.inputs.csv_lines import SIGNS, number_of_text, numbered_rows, separator_of, with_point
 from planner.inputs.local_times import LocalMoments, Stretch, unix_moments
 from planner.limits import VALUE_IN_FILE, Bounds
 from planner.printable import shortened
@@ -25,7 +24,6 @@ from planner.text_files import open_text
 from planner.units import SECONDS_PER_HOUR
 
 TIME_NAMES = ("time", "timestamp", "datetime", "date")
-_NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -270,7 +268,7 @@ class TimedCsv:
         """One column as samples; empty cells are holes, anything else must be a number within bounds."""
         texts = self._texts(name)
         if name not in self._numbers:
-            read = [_number(with_point(text, self.separator)) for text in texts]
+            read = [number_of_text(with_point(text, self.separator)) for text in texts]
             holes = [text.lower() in ("", "nan", "na") for text in texts]
             self._numbers[name] = np.array(read, dtype=np.float64), np.array(holes, dtype=np.bool_)
         numbers, empty = self._numbers[name]
@@ -294,7 +292,3 @@ class TimedCsv:
 
     def _texts(self, name: str) -> tuple[str, ...]:
         return self.columns[self.names.index(name)]
-
-
-def _number(text: str) -> float:
-    return float(text) if _NUMBER.fullmatch(text) else float("nan")

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from planner.errors import FileFormatError
+from planner.inputs.csv_lines import number_of_text
 from planner.limits import JOBS_OF_A_FILE, PROCESSORS, REQUESTED_S, Bounds
 from planner.text_files import open_text
 
@@ -49,7 +50,6 @@ BOUNDS = dict.fromkeys(FIELDS, _ANYTHING) | {
 }
 """What each field may be: whatever is below 0 means unknown, and no number is beyond what counts exactly."""
 
-_NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _HEADER_KEY = re.compile(r"[A-Za-z][\w -]*")
 _LEADING_INTEGER = re.compile(r"\s*([+-]?\d{1,15})(?![\d.])", re.ASCII)
 
@@ -105,7 +105,7 @@ def _parse_line(path: Path, line: str, number: int) -> list[float]:
         )
     values = []
     for position, (text, what) in enumerate(zip(fields, FIELDS.values(), strict=True), start=1):
-        value = float(text) if _NUMBER.fullmatch(text) else math.nan
+        value = number_of_text(text)
         if not math.isfinite(value):
             raise FileFormatError(
                 path,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, get_args
@@ -19,7 +19,7 @@ from planner.inputs.local_times import clock_shifts
 from planner.inputs.timed_csv import Samples
 from planner.inputs.weather.open_meteo import read_open_meteo
 from planner.inputs.weather.typical_year import day_in_season, read_epw, read_tmy3, sample_path
-from planner.inputs.weather.weather_csv import OF_HUMIDITY, WeatherFile, is_tmy3, read_weather_csv
+from planner.inputs.weather.weather_csv import OF_HUMIDITY, is_tmy3, read_weather_csv
 from planner.printable import shortened
 from planner.scenario.weather import ConstantWeather, SampleWeather
 from planner.scenario.weather import Weather as WeatherChoice
@@ -51,7 +51,10 @@ _WORDS = {
     "pressure_hpa": "pressure",
 }
 FORMATS: tuple[str, ...] = get_args(WeatherFormat)
-_Reader = Callable[[Path, str, Horizon, str | None, dt.date | None, Sequence[str]], WeatherFile]
+YEARS = {"epw": read_epw, "tmy3": read_tmy3}
+"""Readers of a typical year."""
+DATED = {"open-meteo": read_open_meteo, "csv": read_weather_csv}
+"""Readers of weather with dates."""
 
 
 def weather_of(choice: WeatherChoice, horizon: Horizon, *, humidity: bool = False) -> tuple[Weather, Intake]:
@@ -105,7 +108,15 @@ def read_weather(
     path = sample_path() if str(source) == SAMPLE else Path(source)
     name = SAMPLE if str(source) == SAMPLE else path.name
     require_file(path)
-    file = READERS[_format_of(path) if format == "auto" else format](path, name, horizon, zone, taken_day, members)
+    kind = _format_of(path) if format == "auto" else format
+    if kind in DATED:
+        file = DATED[kind](path, name, zone, members)
+    elif members:
+        raise FileFormatError(
+            path, "is a typical year, without members", remedy="give a CSV or Open-Meteo file, or leave members out"
+        )
+    else:
+        file = YEARS[kind](path, name).around(horizon, taken_day)
     wanted = {name: samples for name, samples in file.samples.items() if humidity or name not in OF_HUMIDITY}
     if file.members:
         wanted.pop("temperature_c", None)
@@ -168,23 +179,6 @@ def constant_weather(temperature_c: float, horizon: Horizon) -> Weather:
     """One temperature [C] all day: for tests and for questions of the kind "what if it were 35 C"."""
     what = f"constant temperature {temperature_c:g} C"
     return Weather(what, StepSeries.constant(what, temperature_c, horizon.start_unix, horizon.end_unix))
-
-
-def _alone(path: Path, members: Sequence[str]) -> Path:
-    """The path of a file of one year, which has no members."""
-    if members:
-        raise FileFormatError(
-            path, "is a typical year, without members", remedy="give a CSV or Open-Meteo file, or leave members out"
-        )
-    return path
-
-
-READERS: dict[str, _Reader] = {
-    "epw": lambda path, name, horizon, _, day, members: read_epw(_alone(path, members), name).around(horizon, day),
-    "tmy3": lambda path, name, horizon, _, day, members: read_tmy3(_alone(path, members), name).around(horizon, day),
-    "open-meteo": lambda path, name, _horizon, zone, _day, members: read_open_meteo(path, name, zone, members),
-    "csv": lambda path, name, _horizon, zone, _day, members: read_weather_csv(path, name, zone, members),
-}
 
 
 def _format_of(path: Path) -> str:
