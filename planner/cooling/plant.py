@@ -180,8 +180,7 @@ Array = npt.NDArray[np.float64]
 
 
 def cooling_fraction(it_power_w: npt.ArrayLike, temperature_c: npt.ArrayLike, plant: CoolingPlant) -> Array:
-    """Cooling energy per unit of IT energy: PUE less 1, as far as cooling goes. At no load it is the limit from
-    above."""
+    """Cooling energy per unit of IT energy, PUE less 1 as far as cooling goes; at no load the limit from above."""
     power_w = np.maximum(np.asarray(it_power_w, dtype=np.float64), _LEAST_POWER_W)
     fraction: Array = cooling_power(power_w, temperature_c, plant) / power_w
     return fraction
@@ -204,7 +203,7 @@ def cooling_power(it_power_w: npt.ArrayLike, temperature_c: npt.ArrayLike, plant
 
 
 def loop_power(heat_w: Array, temperature_c: Array, loop: CoolingLoop, design_heat_w: float) -> Array:
-    r"""Electric power of the fans, pumps and chiller of one loop, which is built for so much heat H [W].
+    r"""Electric power of the fans, pumps and chiller of one loop, of the heat H of a design heat :math:`Q_d` [W].
 
     .. math::
         C &= Q_d \, (f \min(1, x / x_s) + v x^3), \quad x = H / Q_d \\

@@ -27,8 +27,7 @@ _REMEDY = "make it again with plan power learn"
 class LearnedFile:
     """Learned power with its provenance: how many jobs it is of, and when the first and the last ended [Unix seconds].
 
-    ``sources`` are the SHA-256 of each table, by its path; ``left_out`` counts rows that were not learned from, by
-    reason.
+    ``sources`` are the SHA-256 of each table, by its path; ``left_out`` counts rows by why they were not learned from.
     """
 
     learned: LearnedPower

@@ -97,8 +97,7 @@ def hourly_tariff(
     zone: str | None = None,
     eur_per_usd: float | None = None,
 ) -> StepSeries:
-    """Prices of a CSV with one row per hour (or per quarter of an hour), each from its time on [EUR/kWh]; some may be
-    negative.
+    """Prices of a CSV with one row per hour (or per quarter of an hour), each from its time on [EUR/kWh].
 
     The column is by default the one whose name starts with "price"; the price of ``members`` of a forecast, columns or
     patterns of them, is their mean. Times that are written without a zone are of ``zone``.

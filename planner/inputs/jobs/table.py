@@ -83,8 +83,7 @@ def read_job_rows(
     further: Collection[str] = (),
     described_in: str = DESCRIBED_IN,
 ) -> tuple[list[tuple[Job, Row]], Intake]:
-    """The jobs of a CSV (plain, ``.gz``, ``.xz``) or Parquet table, each with its row; docs/jobs-files.md has the
-    columns.
+    """The jobs of a CSV (plain or packed) or Parquet table, each with its row; docs/jobs-files.md has the columns.
 
     ``unit_cores`` are those of a full unit, for jobs that give only their total. Resources of the ``cluster`` have
     columns besides those of cores, memory_gb and gpus, and jobs may name its partitions and node classes. Times without

@@ -109,10 +109,10 @@ def some_classes(allowed: Iterable[str], every: Iterable[str]) -> tuple[str, ...
 
 
 def asked_of(job: SlurmJob, whole_cpus: float, cluster: Cluster, machine: SlurmMachine | None) -> Asked:
-    """The request of a job that ran, on nodes with ``whole_cpus`` in all; InputError where no such job could be
-    planned.
+    """The request of a job that ran, on nodes with ``whole_cpus`` in all.
 
-    ``machine`` is that of Slurm behind the cluster; None where the scenario has nodes of its own.
+    InputError where no such job could be planned. ``machine`` is that of Slurm behind the cluster; None where the
+    scenario has nodes of its own.
     """
     request = _request(job, whole_cpus, has_gpus=GPUS in cluster.resources)
     kinds, why = _kinds(job.partition, cluster) if machine is None else machine.allowed(request, job.partitions)

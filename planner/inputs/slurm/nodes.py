@@ -34,8 +34,10 @@ class SlurmNode:
 
     @property
     def is_down(self) -> bool:
-        """Nothing runs on it. One that only does not answer, as all do while slurmctld starts, is down for Slurm itself
-        once that lasts."""
+        """Nothing runs on it.
+
+        One that only does not answer, as all do while slurmctld starts, is down for Slurm itself once that lasts.
+        """
         return not DOWN.isdisjoint(self.states)
 
 
