@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from planner.cooling import AIR, HYBRID, CoolingPlant, build_table, cooling_fraction, temperatures_between
+from planner.cooling.plant import AIR, HYBRID, CoolingPlant, build_table, cooling_fraction, temperatures_between
 from planner.domain.pue_table import PueTable
 from planner.inputs.weather.typical_year import read_epw, read_tmy3, sample_path
 from planner.inputs.weather.weather_csv import is_tmy3

@@ -21,7 +21,7 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from planner.cooling import build_table
+from planner.cooling.plant import build_table
 from planner.cooling.plant_file import load_plant
 from planner.inputs.pue_csv import pue_table_text
 from planner.studies.data_files import data_folder

@@ -8,7 +8,8 @@ from planner.domain.cluster import Cluster, NodeClass
 from planner.domain.intake import Intake
 from planner.domain.job import Job, UnitGroup
 from planner.inputs.jobs.power_models import per_core
-from planner.inputs.jobs.table import read_job_table
+from planner.inputs.jobs.read import read_jobs
+from planner.inputs.jobs.unit_groups import UnitShape
 
 POWER = per_core(10.0)
 FIRST = "job_id,submit_time,requested_s,cores"
@@ -16,7 +17,7 @@ FIRST = "job_id,submit_time,requested_s,cores"
 
 def read(path: Path, resources: tuple[str, ...] = (), **options: object) -> tuple[tuple[Job, ...], Intake]:
     machine = NodeClass("cpu", 1, {"cores": 32} | dict.fromkeys(resources, 1.0))
-    return read_job_table(path, unit_cores=32, power=POWER, **{"cluster": Cluster((machine,))} | options)
+    return read_jobs(path, shape=UnitShape(32), power=POWER, **{"cluster": Cluster((machine,))} | options)
 
 
 def table(folder: Path, *lines: str) -> Path:

@@ -47,7 +47,7 @@ def build(
     """Build the PUE table of a cooling plant: cooling energy per IT energy, by IT power and outside temperature."""
     TABLE_KW.require("--max-power-kw", max_power_kw)  # a range of the parser lets NaN pass
 
-    from planner.cooling import build_table, temperatures_between
+    from planner.cooling.plant import build_table, temperatures_between
     from planner.cooling.plant_file import load_plant
     from planner.inputs.pue_csv import pue_table_text
     from planner.store.one_file import write_file, write_text

@@ -3,19 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
-from itertools import pairwise
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
 from planner.domain.pue_table import PueTable
 from planner.errors import InputError, TableError
-from planner.limits import TABLE_C, TABLE_COLUMNS, TABLE_ROWS, TABLE_STEP_C
+from planner.limits import FRACTION, TABLE_C, TABLE_COLUMNS, TABLE_ROWS, TABLE_STEP_C, Bounds
 from planner.units import MILLI
 
 RATED_OUTSIDE_C = 35.0
 """Outside air at which an air-cooled chiller is rated [C] (EN 14511, AHRI 550/590)."""
+
+
+LOOP_BOUNDS = {
+    "circulation_fixed_fraction": FRACTION,
+    "circulation_load_fraction": FRACTION,
+    "smallest_stage_fraction": Bounds(0.01, 1),
+    "rejection_fan_fraction": FRACTION,
+    "free_cooling_full_c": Bounds(-50, 60, "C"),
+    "free_cooling_limit_c": Bounds(-50, 80, "C"),
+    "chiller_cop": Bounds(0.5, 20),
+    "chiller_cop_gain_per_k": Bounds(0, 0.06),
+    "chiller_coldest_c": Bounds(-50, RATED_OUTSIDE_C, "C"),
+    "chiller_part_load_loss": Bounds(0, 0.9),
+}
+"""What each nameplate value of a loop may be."""
+DESIGN_POWER_W = Bounds(1, 1e10, "W")
+WATER_SHARE = Bounds(0.01, 0.99)
 
 
 @dataclass(frozen=True)
@@ -60,15 +76,8 @@ class CoolingLoop:
     chiller_part_load_loss: float
 
     def __post_init__(self) -> None:
-        for name in ("circulation_fixed_fraction", "circulation_load_fraction", "rejection_fan_fraction"):
-            _check(name, getattr(self, name), 0.0, 1.0)
-        _check("smallest_stage_fraction", self.smallest_stage_fraction, 0.01, 1.0)
-        _check("free_cooling_full_c", self.free_cooling_full_c, -50.0, 60.0)
-        _check("free_cooling_limit_c", self.free_cooling_limit_c, -50.0, 80.0)
-        _check("chiller_cop", self.chiller_cop, 0.5, 20.0)
-        _check("chiller_cop_gain_per_k", self.chiller_cop_gain_per_k, 0.0, 0.06)
-        _check("chiller_coldest_c", self.chiller_coldest_c, -50.0, RATED_OUTSIDE_C)
-        _check("chiller_part_load_loss", self.chiller_part_load_loss, 0.0, 0.9)
+        for name, bounds in LOOP_BOUNDS.items():
+            bounds.require(name, getattr(self, name))
         if self.free_cooling_limit_c - self.free_cooling_full_c < 1.0:
             raise InputError(
                 f"free_cooling_limit_c is {self.free_cooling_limit_c} and free_cooling_full_c is"
@@ -90,11 +99,11 @@ class CoolingPlant:
     water_share: float = 0.0
 
     def __post_init__(self) -> None:
-        _check("design_power_w", self.design_power_w, 1.0, 1e10)
+        DESIGN_POWER_W.require("design_power_w", self.design_power_w)
         if self.water is None and self.water_share:
             raise InputError(f"water_share is {self.water_share}, but plant {self.name!r} has no water loop")
         if self.water is not None:
-            _check("water_share", self.water_share, 0.01, 0.99)
+            WATER_SHARE.require("water_share", self.water_share)
 
     @property
     def loops(self) -> tuple[tuple[float, CoolingLoop], ...]:
@@ -106,16 +115,6 @@ class CoolingPlant:
     def scaled_to(self, design_power_w: float) -> CoolingPlant:
         """The same nameplate for another size of machine."""
         return replace(self, design_power_w=float(design_power_w))
-
-
-def loop_fields() -> tuple[str, ...]:
-    """Names of a loop's nameplate values."""
-    return tuple(field.name for field in fields(CoolingLoop))
-
-
-def _check(name: str, value: float, low: float, high: float) -> None:
-    if not low <= value <= high:
-        raise InputError(f"{name} is {value}; it must be between {low:g} and {high:g}")
 
 
 AIR = CoolingPlant(
@@ -181,22 +180,7 @@ Array = npt.NDArray[np.float64]
 
 
 def cooling_fraction(it_power_w: npt.ArrayLike, temperature_c: npt.ArrayLike, plant: CoolingPlant) -> Array:
-    """Cooling energy per unit of IT energy: PUE less 1, as far as cooling goes.
-
-    Parameters
-    ----------
-    it_power_w : array-like
-        Power of the computers. [W]
-    temperature_c : array-like
-        Outside dry-bulb temperature. [C]
-    plant
-        Nameplate data of the cooling.
-
-    Returns
-    -------
-    array
-        Cooling power over IT power, of the broadcast shape. At no load it is the limit from above. [-]
-    """
+    """Cooling energy per unit of IT energy, PUE less 1 as far as cooling goes; at no load the limit from above."""
     power_w = np.maximum(np.asarray(it_power_w, dtype=np.float64), _LEAST_POWER_W)
     fraction: Array = cooling_power(power_w, temperature_c, plant) / power_w
     return fraction
@@ -207,21 +191,8 @@ def cooling_power(it_power_w: npt.ArrayLike, temperature_c: npt.ArrayLike, plant
 
     .. math:: P_c(P, T) = \sum_l P_l(s_l P, T)
 
-    where loop l takes the share :math:`s_l` of the heat.
-
-    Parameters
-    ----------
-    it_power_w : array-like
-        Power of the computers, all of which becomes heat. [W]
-    temperature_c : array-like
-        Outside dry-bulb temperature. [C]
-    plant
-        Nameplate data of the cooling.
-
-    Returns
-    -------
-    array
-        Cooling power. [W]
+    where loop l takes the share :math:`s_l` of the heat, which is all of the computers' power [W]; T is the outside
+    dry-bulb temperature [C].
     """
     power_w = np.asarray(it_power_w, dtype=np.float64)
     outside_c = np.asarray(temperature_c, dtype=np.float64)
@@ -232,7 +203,7 @@ def cooling_power(it_power_w: npt.ArrayLike, temperature_c: npt.ArrayLike, plant
 
 
 def loop_power(heat_w: Array, temperature_c: Array, loop: CoolingLoop, design_heat_w: float) -> Array:
-    r"""Electric power of one loop.
+    r"""Electric power of the fans, pumps and chiller of one loop, of the heat H of a design heat :math:`Q_d` [W].
 
     .. math::
         C &= Q_d \, (f \min(1, x / x_s) + v x^3), \quad x = H / Q_d \\
@@ -244,22 +215,6 @@ def loop_power(heat_w: Array, temperature_c: Array, loop: CoolingLoop, design_he
     the affinity law of fans and pumps), Q the heat to reject, :math:`Q_f` what free cooling can carry (a heat
     exchanger: proportional to the temperature difference), r the fans outdoors at relative speed u, and M what
     is left to the chiller; its COP is that of `chiller_cop`.
-
-    Parameters
-    ----------
-    heat_w : array
-        Heat that the computers give to this loop. [W]
-    temperature_c : array
-        Outside dry-bulb temperature. [C]
-    loop
-        Nameplate data of the loop.
-    design_heat_w
-        Heat that the loop is built for. [W]
-
-    Returns
-    -------
-    array
-        Power of fans, pumps and chiller together. [W]
 
     Notes
     -----
@@ -284,19 +239,8 @@ def chiller_cop(part_load: Array, temperature_c: Array, loop: CoolingLoop) -> Ar
 
     .. math:: \mathrm{COP} = \mathrm{COP}_{35} \, (1 + g (35 - \max(T, T_0))) \, (1 - d (1 - \min(1, m)))
 
-    Parameters
-    ----------
-    part_load : array
-        Heat that the chiller moves over the loop's design heat, m. [-]
-    temperature_c : array
-        Outside dry-bulb temperature T; below the nameplate's :math:`T_0` the COP gains no more. [C]
-    loop
-        Nameplate data: :math:`\mathrm{COP}_{35}`, the gain g per degree and the part-load loss d.
-
-    Returns
-    -------
-    array
-        Heat moved per unit of electricity. [-]
+    with :math:`\mathrm{COP}_{35}`, the gain g per degree and the part-load loss d of the nameplate, below whose
+    :math:`T_0` the COP gains no more, and m the heat that the chiller moves over the loop's design heat.
 
     Notes
     -----
@@ -339,11 +283,6 @@ def build_table(
 
     Cells are rounded to four decimals, as the CSV holds them.
     """
-    steps = {round(later - earlier, 3) for earlier, later in pairwise(temperatures)}
-    if len(steps) != 1 or min(steps) <= 0:
-        raise TableError(
-            f"table {name}: temperatures {list(temperatures)} are not evenly spaced; give at least two, rising"
-        )
     if power_step_w < 1 or max_power_w < power_step_w:
         raise TableError(
             f"table {name}: {max_power_w:g} W in steps of {power_step_w} W leaves no rows;"
@@ -362,6 +301,6 @@ def build_table(
         first_power_w=0,
         power_step_w=power_step_w,
         first_temperature_c=temperatures[0],
-        temperature_step_c=steps.pop(),
+        temperature_step_c=round(temperatures[1] - temperatures[0], 3),
         cooling=np.round(cooling, 4),
     )

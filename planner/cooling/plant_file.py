@@ -7,7 +7,7 @@ from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
 
-from planner.cooling.plant import AIR, HYBRID, CoolingLoop, CoolingPlant, loop_fields
+from planner.cooling.plant import AIR, HYBRID, LOOP_BOUNDS, CoolingLoop, CoolingPlant
 from planner.errors import FileFormatError, InputError, ScenarioError
 from planner.printable import shortened
 from planner.scenario.strict_yaml import read_yaml
@@ -22,14 +22,8 @@ def load_plant(name_or_path: str | Path, *, design_power_w: float | None = None)
     """The plant of that name, or the one that a YAML file describes.
 
     The file names its ``base`` (``air`` or ``hybrid``) and gives what differs: ``name``, ``design_power_w``
-    [W], ``water_share``, and under ``air:`` and ``water:`` the values of `CoolingLoop`.
-
-    Parameters
-    ----------
-    name_or_path
-        ``air``, ``hybrid``, or a file ending in .yaml or .yml.
-    design_power_w
-        Largest IT power of the machine [W], in place of the nameplate's.
+    [W], ``water_share``, and under ``air:`` and ``water:`` the values of `CoolingLoop`. ``design_power_w`` is
+    the largest IT power of the machine [W], in place of the nameplate's.
     """
     text = str(name_or_path)
     if text in PLANTS:
@@ -74,8 +68,8 @@ def _loop(side: str, given: object, base: CoolingLoop | None, problems: list[str
     if not isinstance(given, Mapping):
         problems.append(f"{side}: must hold nameplate values, such as chiller_cop: 3.0")
         return base
-    problems += [f"{side}: {_unknown(str(key), loop_fields())}" for key in given if key not in loop_fields()]
-    known = {key: value for key, value in given.items() if key in loop_fields()}
+    problems += [f"{side}: {_unknown(str(key), tuple(LOOP_BOUNDS))}" for key in given if key not in LOOP_BOUNDS]
+    known = {key: value for key, value in given.items() if key in LOOP_BOUNDS}
     numbers = {key: _number(f"{side}.{key}", value, problems) for key, value in known.items()}
     try:
         return replace(base, **numbers)

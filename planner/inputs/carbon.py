@@ -11,7 +11,7 @@ from planner.domain.weather import StepSeries
 from planner.errors import FileFormatError
 from planner.inputs.local_times import clock_shifts
 from planner.inputs.timed_csv import read_timed_csv
-from planner.limits import G_PER_KWH, G_PER_KWH_IN_FILE
+from planner.limits import G_PER_KWH_IN_FILE
 from planner.scenario.carbon import Carbon, ConstantCarbon, HourlyCarbon
 
 
@@ -20,40 +20,21 @@ def carbon_of(choice: Carbon, horizon: Horizon) -> StepSeries | None:
     if isinstance(choice, HourlyCarbon):
         return hourly_carbon(choice.file, horizon, column=choice.column, zone=choice.zone)
     if isinstance(choice, ConstantCarbon):
-        return constant_carbon(choice.g_per_kwh, horizon)
+        return StepSeries.constant("constant carbon intensity", choice.g_per_kwh, horizon.start_unix, horizon.end_unix)
     return None
-
-
-def constant_carbon(g_per_kwh: float, horizon: Horizon) -> StepSeries:
-    """One carbon intensity [gCO2eq/kWh] all day."""
-    G_PER_KWH.require("the carbon intensity in g/kWh", g_per_kwh)
-    return StepSeries.constant("constant carbon intensity", g_per_kwh, horizon.start_unix, horizon.end_unix)
 
 
 def hourly_carbon(
     path: Path | str, horizon: Horizon, *, column: str | None = None, zone: str | None = None
 ) -> StepSeries:
-    """Carbon intensity of a CSV with one row per hour, each from its time on.
+    """Carbon intensity of a CSV with one row per hour, each from its time on [gCO2eq/kWh].
 
-    Parameters
-    ----------
-    path
-        The file, plain or packed; the hourly files of Electricity Maps fit as they are.
-    horizon
-        The planning day.
-    column
-        Name of the column [gCO2eq/kWh]; by default the one that starts with "carbon", and of several the
-        life-cycle one ("LCA"), which counts the building of plants and the supply of fuel too.
-    zone
-        Zone of times that are written without one; a time column marked ``(UTC)`` needs none.
-
-    Returns
-    -------
-    StepSeries
-        Carbon intensity [gCO2eq/kWh] over exactly the planning day; a missing hour is a CoverageError.
+    The hourly files of Electricity Maps fit as they are. The column is by default the one that starts with "carbon",
+    and of several the life-cycle one ("LCA"), which counts the building of plants and the supply of fuel too. Times
+    that are written without a zone are of ``zone``. A missing hour is a CoverageError.
     """
     table = read_timed_csv(path, zone=zone)
-    name = table.column(column) if column is not None else table.column_starting("carbon", prefer="lca")
+    name = table.value_column(column, "carbon", prefer="lca")
     samples = table.samples(name, f"carbon intensity of {table.path.name}", G_PER_KWH_IN_FILE)
     carbon, _ = samples.on(clock_shifts(horizon, None))
     if np.any(carbon.values < 0):

@@ -16,6 +16,7 @@ LONGEST_LINE = 1_000_000
 """Characters of a line; a longer one is no table."""
 SIGNS = {",": "commas", ";": "semicolons"}
 """Separators of cells, as messages call them."""
+_NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _QUOTED = re.compile(r'"[^"]*"')
 _DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+([eE][+-]?\d+)?", re.ASCII)
 _NAMED = 20
@@ -36,6 +37,11 @@ def separator_of(stream: TextIO) -> str:
 def with_point(text: str, separator: str) -> str:
     """A number with a decimal point, where a table with semicolons may have written it with a comma: 0,25."""
     return text.replace(",", ".") if separator == ";" and _DECIMAL_COMMA.fullmatch(text) else text
+
+
+def number_of_text(text: str) -> float:
+    """A number as people write one; NaN where the text is none, or what only Python takes for one."""
+    return float(text) if _NUMBER.fullmatch(text) else float("nan")
 
 
 def numbered_rows(path: Path, stream: TextIO, separator: str = ",") -> Iterator[tuple[int, list[str]]]:

@@ -25,20 +25,9 @@ _REMEDY = "make it again with plan power learn"
 
 @dataclass(frozen=True)
 class LearnedFile:
-    """Learned power with its provenance.
+    """Learned power with its provenance: how many jobs it is of, and when the first and the last ended [Unix seconds].
 
-    Attributes
-    ----------
-    learned
-        The groups.
-    jobs, first_end_unix, last_end_unix
-        How many jobs it was learned from, and when the first and the last of them ended [Unix seconds].
-    sources
-        SHA-256 of each table, by its path.
-    left_out
-        Rows of the tables that were not learned from, by reason.
-    made, planner
-        When it was made, and by which version of the planner.
+    ``sources`` are the SHA-256 of each table, by its path; ``left_out`` counts rows by why they were not learned from.
     """
 
     learned: LearnedPower

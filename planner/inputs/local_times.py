@@ -53,16 +53,9 @@ class LocalMoments:
 def unix_moments(
     texts: Sequence[str], zone: dt.tzinfo | None, *, path: Path | str, lines: Sequence[int] | None = None
 ) -> LocalMoments:
-    """Read times that are zone-aware ISO texts, or naive ones of a zone.
+    """Read ISO 8601 times, all with an offset, or all naive ones of a zone.
 
-    Parameters
-    ----------
-    texts
-        One ISO 8601 time per row, such as ``2024-06-01T13:00+02:00`` or ``2024-06-01 13:00``.
-    zone
-        Zone of naive times; without it they are an error.
-    path, lines
-        File and line of each row, for messages; no lines where a file has none.
+    ``path`` and ``lines``, of each row, are for messages; no lines where a file has none.
     """
     import pandas as pd
 
@@ -190,13 +183,7 @@ def _unix(index: pd.DatetimeIndex) -> npt.NDArray[np.int64]:
 
 
 def slurm_duration_s(text: str) -> int:
-    """Seconds in a duration as ``sbatch --time`` takes it: one number alone is minutes, after days it is hours.
-
-    Raises
-    ------
-    InputError
-        The text is no duration.
-    """
+    """Seconds in a duration as ``sbatch --time`` takes it: one number alone is minutes, after days it is hours."""
     match = _DURATION.fullmatch(text.strip())
     numbers = [int(each) for each in match.groups()[1:] if each is not None] if match else []
     if match is None or any(each > 59 for each in numbers[1:]):
@@ -209,12 +196,7 @@ def moments_of(text: str, zone: ZoneInfo) -> tuple[int, ...]:
     """The moments [Unix seconds, rounded down] that a text may mean, the earlier first.
 
     A time with its offset, or Unix seconds, is one moment. A local time is two in the hour that clocks repeat in
-    autumn, and none in the one that they skip in spring.
-
-    Raises
-    ------
-    InputError
-        The text is no time.
+    autumn, and none in the one that they skip in spring. InputError where the text is no time.
     """
     text = text.strip()
     if re.fullmatch(r"\d{1,12}", text, re.ASCII):

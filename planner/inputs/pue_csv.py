@@ -37,13 +37,6 @@ def read_pue_table(path: Path | str) -> tuple[PueTable, Intake]:
     ``it_power_w,-10,-5,0,...`` with outside temperatures in even steps [C], then one row per IT power in even
     steps [W], or [kW] under ``it_power_kw``; cells are cooling energy per unit of IT energy, which is PUE less 1, or
     with ``# cells: pue`` the PUE itself.
-
-    Raises
-    ------
-    InputError
-        The file is missing or cannot be opened.
-    FileFormatError
-        A row, column or cell is missing, repeated, out of step, not a number or negative.
     """
     path = Path(path)
     intake = Intake(str(path))

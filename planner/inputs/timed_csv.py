@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime as dt
 import difflib
-import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,7 +16,7 @@ import numpy.typing as npt
 from planner.domain.horizon import zone_named
 from planner.domain.weather import StepSeries
 from planner.errors import CoverageError, FileFormatError
-from planner.inputs.csv_lines import SIGNS, numbered_rows, separator_of, with_point
+from planner.inputs.csv_lines import SIGNS, number_of_text, numbered_rows, separator_of, with_point
 from planner.inputs.local_times import LocalMoments, Stretch, unix_moments
 from planner.limits import VALUE_IN_FILE, Bounds
 from planner.printable import shortened
@@ -25,21 +24,13 @@ from planner.text_files import open_text
 from planner.units import SECONDS_PER_HOUR
 
 TIME_NAMES = ("time", "timestamp", "datetime", "date")
-_NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 
 
 @dataclass(frozen=True)
 class Samples:
     """Values that hold from their start for one step at most; NaN and absent times are holes.
 
-    Attributes
-    ----------
-    what
-        What it is and where it came from: "price of FR.csv.gz".
-    starts_unix
-        Start of each value, increasing [Unix seconds].
-    values
-        The values, NaN where missing.
+    ``what`` says what it is and where it came from: "price of FR.csv.gz". The starts increase [Unix seconds].
     """
 
     what: str
@@ -156,13 +147,8 @@ def _utc(unix: int) -> str:
 def read_timed_csv(path: Path | str, *, zone: str | None = None) -> TimedCsv:
     """Read a CSV (plain, .gz or .xz) whose rows carry a time, its cells parted by commas or by semicolons.
 
-    Parameters
-    ----------
-    path
-        The file. Its time column is called time, timestamp, datetime or date, whatever the case and whatever
-        follows in brackets; where there are several, the one marked ``(UTC)``.
-    zone
-        Zone of times that are written without one. A column marked ``(UTC)`` needs none.
+    Its time column is called time, timestamp, datetime or date, whatever the case and whatever follows in brackets;
+    where there are several, the one marked ``(UTC)``. Other times that are written without a zone are of ``zone``.
     """
     path = Path(path)
     state = path.stat() if path.is_file() else None
@@ -256,11 +242,13 @@ class TimedCsv:
             remedy=f"did you mean {near[0]!r}?" if near else "name one of them",
         )
 
-    def column_starting(self, word: str, prefer: str = "") -> str:
-        """The value column whose name starts with a word, or the only one besides the times.
+    def value_column(self, name: str | None, word: str, prefer: str = "") -> str:
+        """The column of a name; without one that whose name starts with a word, or the only one besides the times.
 
         Of several, the one that contains ``prefer``.
         """
+        if name is not None:
+            return self.column(name)
         values = list(self.value_names)
         found = [name for name in values if name.lower().startswith(word)]
         if prefer and len(found) > 1:
@@ -280,7 +268,7 @@ class TimedCsv:
         """One column as samples; empty cells are holes, anything else must be a number within bounds."""
         texts = self._texts(name)
         if name not in self._numbers:
-            read = [_number(with_point(text, self.separator)) for text in texts]
+            read = [number_of_text(with_point(text, self.separator)) for text in texts]
             holes = [text.lower() in ("", "nan", "na") for text in texts]
             self._numbers[name] = np.array(read, dtype=np.float64), np.array(holes, dtype=np.bool_)
         numbers, empty = self._numbers[name]
@@ -304,7 +292,3 @@ class TimedCsv:
 
     def _texts(self, name: str) -> tuple[str, ...]:
         return self.columns[self.names.index(name)]
-
-
-def _number(text: str) -> float:
-    return float(text) if _NUMBER.fullmatch(text) else float("nan")

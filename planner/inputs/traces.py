@@ -28,8 +28,9 @@ from planner.inputs.jobs.swf import (
     count_repairs,
     drop,
     drop_unusable,
+    kept_trace,
     repaired_lines,
-    swf_start_unix,
+    start_unix_of,
     whole_jobs,
 )
 from planner.inputs.jobs.swf_trace import SwfTrace, read_swf_trace
@@ -39,14 +40,12 @@ from planner.scenario.jobs import FileJobs
 from planner.scenario.schema import Scenario
 
 TOO_WIDE = "wider than the machine"
-CLIPPED = "wider than the machine: clipped to it"
 OTHER_PARTITION = "of another partition"
 OTHER_QUEUE = "of another queue"
 NOTHING_ALLOCATED = "no processors were allocated"
 NEVER_FITS = "cannot run even on the empty machine"
 WAITS_IN_VAIN = "waits for a job that cannot run"
 NO_TABLE_RUNTIME = "runtime missing: requested time taken"
-WIDE = ("reject", "clip")
 UNREQUESTED = ("keep", "drop")
 WIDEST = 10**9
 
@@ -70,7 +69,6 @@ def read_pool(
     path: Path,
     processors: int | None = None,
     *,
-    wide: str = "reject",
     unrequested: str = "keep",
     partitions: Collection[int] = (),
     queues: Collection[int] = (),
@@ -80,18 +78,16 @@ def read_pool(
     """Read a trace for one pool of processors; an SWF header says how many unless they are given.
 
     Cleaning: jobs without runtime or processors are dropped; a missing processor count or requested time is taken from
-    the other field; a runtime is cut at the requested time; a job wider than the machine is dropped or clipped. Jobs of
+    the other field; a runtime is cut at the requested time; a job wider than the machine is dropped. Jobs of
     an SWF file without a requested time can be dropped instead, and jobs of other partitions or queues than those
     named by their numbers are left out, or those of ``but_queues``, or with ``allocated`` those that got no processors.
     """
-    if wide not in WIDE:
-        raise InputError(f"unknown rule {wide!r} for wide jobs; known: {', '.join(WIDE)}")
     if unrequested not in UNREQUESTED:
         known = ", ".join(UNREQUESTED)
         raise InputError(f"unknown rule {unrequested!r} for jobs without a requested time; known: {known}")
     if is_swf(path):
         swf = read_swf_trace(path)
-        return _swf_pool(swf, processors, wide, unrequested, partitions, queues, but_queues, allocated=allocated)
+        return _swf_pool(swf, processors, unrequested, partitions, queues, but_queues, allocated=allocated)
     if partitions or queues or but_queues or allocated:
         raise InputError(f"{path}: only SWF jobs have numbers of partitions and queues; leave the choice out")
     if unrequested == "drop":
@@ -102,7 +98,7 @@ def read_pool(
     runtime_s, requested_s = _times(jobs, intake)
     width = np.array([max(1, round(job.total("cores"))) for job in jobs], dtype=np.int64)
     submit_s = np.array([job.release_unix for job in jobs], dtype=np.int64)
-    kept, width = _fitted(width, np.ones(len(jobs), dtype=np.bool_), processors, wide, intake)
+    kept = drop(np.ones(len(jobs), dtype=np.bool_), width > processors, TOO_WIDE, intake)
     kept &= ~_in_vain(jobs, kept, intake)
     chosen = [job for job, keep in zip(jobs, kept, strict=True) if keep]
     origin = int(submit_s.min()) if len(submit_s) else 0
@@ -132,18 +128,18 @@ def read_cluster(path: Path, scenario: Scenario) -> Source:
     of_file = choice if isinstance(choice, FileJobs) else None
     shape = unit_shape_of(choice, cluster)
     power = power_of(scenario)
+    start_unix = None if of_file is None else of_file.start_unix
     jobs, intake = read_jobs(
         path,
         of_file.format if of_file is not None and path == of_file.source else "auto",
         shape=shape if is_swf(path) else replace(shape, core_scale=1.0),
         power=power,
         cluster=cluster,
-        start_unix=None if of_file is None else of_file.start_unix,
-        drop_zero_runtime=True,
+        start_unix=start_unix,
     )
     intake.notes += power_notes(power)
     # Predictors may heed the time of day, so second 0 is that of the file, as on a pool.
-    origin = swf_start_unix(path, None if of_file is None else of_file.start_unix) if is_swf(path) else None
+    origin = start_unix_of(kept_trace(path), start_unix) if is_swf(path) else None
     return cluster_trace(jobs, scenario, intake, str(path), origin_unix=origin)
 
 
@@ -213,7 +209,6 @@ def _with_jobs(source: Source) -> Source:
 def _swf_pool(
     swf: SwfTrace,
     processors: int | None,
-    wide: str,
     unrequested: str,
     partitions: Collection[int],
     queues: Collection[int],
@@ -240,14 +235,14 @@ def _swf_pool(
     if allocated:
         kept = drop(kept, column["used_procs"] <= 0, NOTHING_ALLOCATED, intake)
     kept = drop_unusable(lines, kept, unusable, intake)
-    kept, width = _fitted(lines.processors, kept, size, wide, intake)
+    kept = drop(kept, lines.processors > size, TOO_WIDE, intake)
     count_repairs(lines, kept, intake)
     trace = pool_trace(
         tuple(map(str, column["job"][kept].tolist())),
         column["submit_s"][kept],
         lines.runtime_s[kept],
         lines.requested_s[kept],
-        width[kept],
+        lines.processors[kept],
         size,
         user=column["user"][kept],
         name=column["executable"][kept],
@@ -258,15 +253,6 @@ def _swf_pool(
     )
     intake.kept = len(trace)
     return _with_jobs(Source(trace, intake))
-
-
-def _fitted(width: Ints, kept: Mask, processors: int, wide: str, intake: Intake) -> tuple[Mask, Ints]:
-    """Clip or drop what is wider than the machine."""
-    if wide == "reject":
-        return drop(kept, width > processors, TOO_WIDE, intake), width
-    if (kept & (width > processors)).any():
-        intake.repaired[CLIPPED] = int((kept & (width > processors)).sum())
-    return kept, np.minimum(width, processors)
 
 
 def _times(jobs: tuple[Job, ...] | list[Job], intake: Intake) -> tuple[Ints, Ints]:

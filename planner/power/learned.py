@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from planner.domain.cluster import CORES, Cluster, NodeClass
-from planner.domain.job import UnitGroup
+from planner.domain.job import Job, UnitGroup
 
 MEMORY = "memory_gb"
 LEVELS: tuple[tuple[str, ...], ...] = (
@@ -53,6 +53,21 @@ class Asked:
     classes: tuple[str, ...] = ()
     exclusive: bool = False
 
+    @classmethod
+    def of(cls, job: Job) -> Asked:
+        """What a job asked for."""
+        return cls(
+            job.id,
+            job.units,
+            job.requested_s,
+            job.user,
+            job.account,
+            job.name,
+            job.partition,
+            job.classes,
+            job.exclusive,
+        )
+
     @property
     def cores(self) -> float:
         """Cores of the whole job."""
@@ -62,6 +77,23 @@ class Asked:
     def unit_count(self) -> int:
         """Number of units of the job."""
         return sum(group.count for group in self.units)
+
+    def job(self, submit_unix: int, power_w: float, **others: Any) -> Job:
+        """The job that asked for this, with what else is known of it."""
+        return Job(
+            id=self.job_id,
+            submit_unix=submit_unix,
+            requested_s=self.requested_s,
+            units=self.units,
+            power_w=power_w,
+            account=self.account,
+            user=self.user,
+            name=self.name,
+            classes=self.classes,
+            exclusive=self.exclusive,
+            partition=self.partition,
+            **others,
+        )
 
 
 PowerModel = Callable[[Asked], float]

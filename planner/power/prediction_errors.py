@@ -62,18 +62,9 @@ def predictions(
 class PowerErrors:
     """Errors of predictions over some jobs; None where a figure does not exist.
 
-    Attributes
-    ----------
-    jobs
-        How many.
-    mae_w
-        Mean absolute error [W].
-    median_relative
-        Median of the absolute error over the measured power, of the jobs that drew something.
-    r2
-        Part of the variance that is explained: 1 is perfect, 0 as good as the mean of all, below 0 worse.
-    bias
-        Predicted power of all jobs together over measured power, less 1.
+    ``mae_w`` is the mean absolute error [W], ``median_relative`` the median of that over the measured power, of the
+    jobs that drew something; ``r2`` the part of the variance that is explained: 1 is perfect, 0 as good as the mean of
+    all, below 0 worse; ``bias`` predicted power of all jobs together over measured power, less 1.
     """
 
     jobs: int

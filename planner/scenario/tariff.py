@@ -51,7 +51,7 @@ def apart(bands: tuple[TariffBand, ...]) -> tuple[TariffBand, ...]:
     """Bands must not overlap, also past midnight, nor be empty."""
     owner: dict[int, int] = {}
     for index, band in enumerate(bands):
-        start, end = _minute(band.start), _minute(band.end)
+        start, end = clock_minute(band.start), clock_minute(band.end)
         length = (end - start) % _DAY_MIN or (_DAY_MIN if end != start else 0)
         if not length:
             raise problem("begins and ends at the same time", "change from or to", at=f"[{index}]")
@@ -63,7 +63,8 @@ def apart(bands: tuple[TariffBand, ...]) -> tuple[TariffBand, ...]:
     return bands
 
 
-def _minute(clock: str) -> int:
+def clock_minute(clock: str) -> int:
+    """The minute of the day, up to 1440, of a clock time such as ``22:00``."""
     hours, minutes = clock.split(":")
     return int(hours) * 60 + int(minutes)
 

@@ -118,7 +118,7 @@ def write_moved(
     names begin so, the one with "LCA" in it is taken; ``zone`` is that of times that the file gives without one.
     """
     table = read_timed_csv(source, zone=zone)
-    samples = table.samples(table.column_starting(column, prefer="lca"), column)
+    samples = table.samples(table.value_column(None, column, prefer="lca"), column)
     low, high = (dt.datetime.combine(day, dt.time(), tzinfo=dt.UTC) for day in (first - BEFORE, last + AFTER))
     rows: list[list[object]] = [["time (UTC)", column]]
     for unix, value in zip(samples.starts_unix.tolist(), samples.values.tolist(), strict=True):

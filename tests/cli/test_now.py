@@ -16,11 +16,11 @@ import pytest
 from planner.cli.main import run
 from planner.domain.horizon import Horizon
 from planner.domain.situation import Outage, Situation, StartedJob
-from planner.inputs.snapshots.write import write_snapshot
 from planner.scenario.load import load_scenario
 from planner.store.last_plan import last_plan_of, situation_of
 from tests.days import names, plan, rows_of, tree
 from tests.rolling import DAYS, FIRST, QUICK, write_rolling_site
+from tests.written_snapshots import write_snapshot
 
 TODAY = Horizon(dt.date.fromisoformat(FIRST), "Europe/Paris")
 TEN = f"{FIRST}T10:00:00+02:00"

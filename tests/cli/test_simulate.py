@@ -355,7 +355,6 @@ def test_jobs_without_a_request_can_be_left_out(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("rules", "message"),
     [
-        ({"wide": "some"}, "unknown rule 'some' for wide jobs; known: reject"),
         ({"unrequested": "some"}, "unknown rule 'some' for jobs without a requested time; known: keep, drop"),
     ],
 )
@@ -382,11 +381,6 @@ def test_a_conduct_that_cannot_be(trace: Path, conduct: Conduct, policy: str, me
             Measurement.named(["bsld"]),
             conduct=conduct,
         )
-
-
-def test_wide_jobs_can_be_clipped(trace: Path) -> None:
-    """Five jobs run where the one that is too wide is cut to the machine."""
-    assert read_pool(trace, wide="clip").intake.kept == 5
 
 
 def test_how_it_was_replayed_is_told(trace: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -16,7 +16,6 @@ from planner.cli.main import run
 from planner.domain.horizon import Horizon
 from planner.domain.problem import Problem
 from planner.domain.situation import Outage
-from planner.inputs.snapshots.write import write_snapshot
 from planner.methods import Params
 from planner.runs.one_day import PlanRequest, plan_from
 from planner.scenario.load import load_scenario
@@ -24,6 +23,7 @@ from planner.scenario.schema import Scenario
 from planner.store.last_plan import read_last_plan, situation_of
 from tests.days import plan, write_small_site
 from tests.rolling import CSVS, DAYS, SITE, write_rolling_site
+from tests.written_snapshots import write_snapshot
 
 STATE = (
     *("--set", "demand={eur_per_kw: 10, period: month}"),

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from planner.cooling import AIR, build_table
 from planner.cooling.picture import picture_of
+from planner.cooling.plant import AIR, build_table
 from planner.domain.pue_table import PueTable
 
 figure = pytest.importorskip("matplotlib.figure")

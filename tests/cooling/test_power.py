@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from planner.cooling import AIR, HYBRID, CoolingPlant, build_table, cooling_fraction, cooling_power
+from planner.cooling.plant import AIR, HYBRID, CoolingPlant, build_table, cooling_fraction, cooling_power
 from planner.errors import TableError
 from planner.inputs.pue_csv import read_pue_table
 from planner.places import shipped_folder
@@ -138,10 +138,3 @@ def test_a_table_larger_than_its_plant_is_refused() -> None:
     """A table may not go beyond what the plant is built for; the message says what to raise."""
     with pytest.raises(TableError, match="raise design_power_w"):
         build_table(AIR, name="big", max_power_w=200_000)
-
-
-@pytest.mark.parametrize("temperatures", [[0], [0, 5, 15], [10, 5, 0]])
-def test_uneven_temperatures_are_refused(temperatures: list[int]) -> None:
-    """Columns must rise in even steps."""
-    with pytest.raises(TableError, match="evenly spaced"):
-        build_table(AIR, name="odd", max_power_w=1000, temperatures=temperatures)

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from planner.cooling import AIR, build_table, cooling_fraction, temperatures_between
+from planner.cooling.plant import AIR, build_table, cooling_fraction, temperatures_between
 from planner.domain.horizon import Horizon
 from planner.domain.pue_table import PueTable
 from planner.domain.segment import cut_segments

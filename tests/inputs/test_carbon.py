@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from planner.domain.horizon import Horizon
-from planner.errors import CoverageError, FileFormatError, InputError
-from planner.inputs.carbon import constant_carbon, hourly_carbon
+from planner.errors import CoverageError, FileFormatError
+from planner.inputs.carbon import carbon_of, hourly_carbon
+from planner.scenario.carbon import ConstantCarbon
 
 DAY = Horizon(dt.date(2024, 6, 1), "UTC")
 HEADER = "Datetime (UTC),Zone,Carbon Intensity gCO₂eq/kWh (direct),Carbon Intensity gCO₂eq/kWh (LCA)"
@@ -22,10 +23,10 @@ def _file(path: Path, hours: int, lca: str = "3{k:02d}") -> Path:
 
 
 def test_constant_carbon() -> None:
-    """One value over the day; below zero is refused."""
-    assert constant_carbon(60.0, DAY).values.tolist() == [60.0]
-    with pytest.raises(InputError, match="-1"):
-        constant_carbon(-1.0, DAY)
+    """One value over the day."""
+    carbon = carbon_of(ConstantCarbon(g_per_kwh=60.0), DAY)
+    assert carbon is not None
+    assert carbon.values.tolist() == [60.0]
 
 
 def test_life_cycle_column_is_the_default(tmp_path: Path) -> None:

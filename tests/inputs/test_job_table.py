@@ -9,8 +9,9 @@ import pytest
 from planner.domain.job import Dependency, Job
 from planner.errors import FileFormatError
 from planner.inputs.jobs.power_models import per_core
-from planner.inputs.jobs.table import read_job_table
+from planner.inputs.jobs.read import read_jobs
 from planner.inputs.jobs.table_rows import ROUNDED_TIME
+from planner.inputs.jobs.unit_groups import UnitShape
 from tests.job_tables import FIRST, groups, one, read, table
 
 
@@ -65,7 +66,7 @@ def test_a_naive_time_is_refused(tmp_path: Path, column: str, text: str) -> None
 def test_local_times_are_of_the_zone(tmp_path: Path, text: str, unix: int) -> None:
     """Two in the morning in Paris is midnight UTC in summer; in winter clocks are one hour ahead."""
     path = table(tmp_path, FIRST, f"a,{text},60,1")
-    jobs, _ = read_job_table(path, unit_cores=32, power=per_core(1.0), zone="Europe/Paris")
+    jobs, _ = read_jobs(path, shape=UnitShape(32), power=per_core(1.0), zone="Europe/Paris")
     assert jobs[0].submit_unix == unix
 
 
@@ -73,7 +74,7 @@ def test_local_times_are_of_the_zone(tmp_path: Path, text: str, unix: int) -> No
 def test_local_times_that_clocks_skip_or_repeat_are_refused(tmp_path: Path, text: str, often: str) -> None:
     path = table(tmp_path, FIRST, f"a,{text},60,1")
     with pytest.raises(FileFormatError, match=f"with its offset: Europe/Paris has this one {often}; write"):
-        read_job_table(path, unit_cores=32, power=per_core(1.0), zone="Europe/Paris")
+        read_jobs(path, shape=UnitShape(32), power=per_core(1.0), zone="Europe/Paris")
 
 
 @pytest.mark.parametrize("column", ["requested", "time_limit"])

@@ -11,8 +11,9 @@ from planner.domain.cluster import Cluster, NodeClass
 from planner.domain.job import Job
 from planner.errors import FileFormatError
 from planner.inputs.jobs.power_models import per_core
-from planner.inputs.jobs.table import read_job_table
+from planner.inputs.jobs.read import read_jobs
 from planner.inputs.jobs.table_writer import write_job_table
+from planner.inputs.jobs.unit_groups import UnitShape
 
 CLUSTER = Cluster(
     (
@@ -25,7 +26,7 @@ CLUSTER = Cluster(
 
 
 def read(path: Path, cluster: Cluster | None = CLUSTER) -> tuple[Job, ...]:
-    return read_job_table(path, unit_cores=4, power=per_core(10.0), cluster=cluster)[0]
+    return read_jobs(path, shape=UnitShape(4), power=per_core(10.0), cluster=cluster)[0]
 
 
 def table(folder: Path, **cells: str) -> Path:

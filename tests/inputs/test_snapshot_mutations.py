@@ -10,10 +10,10 @@ import pytest
 
 from planner.domain.situation_check import require_possible
 from planner.errors import LONGEST, InputError
-from planner.inputs.snapshots.write import write_snapshot
 from tests.fuzz.damage import put
 from tests.fuzz.grid import Grid, csv_text, mutated, read_grid
 from tests.snapshots import HEAD, read, row, site
+from tests.written_snapshots import write_snapshot
 
 JOBS = "\n".join(
     [

@@ -8,11 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from planner.domain.situation import Outage, Situation
-from planner.errors import InputError
+from planner.domain.situation import Outage
 from planner.inputs.snapshots.read import read_snapshot
-from planner.inputs.snapshots.write import write_snapshot
 from tests.snapshots import NOW, random_snapshot, read, site
+from tests.written_snapshots import write_snapshot
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".csv.gz", ".parquet"])
@@ -71,11 +70,3 @@ def test_outages_of_the_scenario_and_the_table_count_once(tmp_path: Path) -> Non
     write_snapshot(found, tmp_path / "a.csv", cluster=down.cluster, nodes_path=tmp_path / "b.csv")
     again, _ = read_snapshot(tmp_path / "a.csv", at_unix=NOW, scenario=down, nodes_path=tmp_path / "b.csv")
     assert again == found
-
-
-def test_outages_are_not_lost(tmp_path: Path) -> None:
-    """A snapshot with outages is not written without them."""
-    snapshot = Situation(NOW, outages=(Outage(0, 0, None, "down"),))
-    with pytest.raises(InputError, match="has nodes that cannot be used; give a second file for them"):
-        write_snapshot(snapshot, tmp_path / "now.csv", cluster=site().cluster)
-    assert not (tmp_path / "now.csv").exists()

@@ -147,15 +147,12 @@ def test_days_of_23_and_25_hours(month: int, day: int, hours: int) -> None:
 
 
 def test_what_is_missing_is_named() -> None:
-    """Without a place or irradiance the error says what to give; numbers out of range are shown."""
+    """Without a place or irradiance the error says what to give."""
     weather, _ = read_weather("sample", horizon=JUNE)
     with pytest.raises(InputError, match=r"need a place, and sample has none; give weather\.latitude_deg"):
         solar_power(dataclasses.replace(weather, latitude_deg=None), JUNE, **ROOF)
     with pytest.raises(InputError, match="need irradiance or cloud cover, and sample has neither"):
         solar_power(dataclasses.replace(weather, ghi_w_per_m2=None), JUNE, **ROOF)
-    for key, value in (("peak_kw", -1.0), ("tilt_deg", 91.0), ("azimuth_deg", -10.0), ("losses_fraction", 14.0)):
-        with pytest.raises(InputError, match=f"{key} is {value:g}"):
-            solar_power(weather, JUNE, **{**ROOF, key: value})
 
 
 def test_light_that_is_next_to_nothing_gives_nothing() -> None:

@@ -13,6 +13,7 @@ import pytest
 from planner.domain.job import UnitGroup
 from planner.errors import FileFormatError, InputError
 from planner.inputs.jobs.power_models import drawn_per_core, per_core
+from planner.inputs.jobs.read import read_jobs
 from planner.inputs.jobs.swf import (
     CUT_RUNTIME,
     NO_PROCESSORS,
@@ -22,7 +23,6 @@ from planner.inputs.jobs.swf import (
     PARTIAL,
     TOOK_RUNTIME,
     TOOK_USED_PROCESSORS,
-    read_swf,
     swf_jobs,
 )
 from planner.inputs.jobs.swf_trace import FIELDS, SwfTrace, read_swf_trace
@@ -143,7 +143,7 @@ def test_a_trace_without_jobs_is_empty(tmp_path: Path) -> None:
     """Zero jobs are a valid trace."""
     path = tmp_path / "jobs.swf"
     path.write_text(HEADER)
-    jobs, intake = read_swf(path, shape=SHAPE, power=POWER)
+    jobs, intake = read_jobs(path, shape=SHAPE, power=POWER)
     assert jobs == ()
     assert intake.kept == 0
 
@@ -176,7 +176,7 @@ def test_header_of_real_traces(tmp_path: Path) -> None:
 def test_submit_times_count_from_the_start_of_the_trace(tmp_path: Path) -> None:
     """Start 1000 and submit 5 are Unix time 1005, whatever zone the header names."""
     path = write(tmp_path, line(submit_s=5), header=HEADER + "; TimeZoneString: Asia/Tokyo\n; TimeZone: 32400\n")
-    jobs, _ = read_swf(path, shape=SHAPE, power=POWER)
+    jobs, _ = read_jobs(path, shape=SHAPE, power=POWER)
     assert jobs[0].submit_unix == 1005
 
 
@@ -192,14 +192,14 @@ def test_a_missing_start_time_needs_an_override(tmp_path: Path) -> None:
 def test_a_start_time_that_is_no_integer_is_refused(tmp_path: Path, value: str) -> None:
     """The header's start time is never guessed."""
     with pytest.raises(FileFormatError, match=rf"header UnixStartTime is '{value}', expected an integer"):
-        read_swf(write(tmp_path, line(), header=f"; UnixStartTime: {value}\n"), shape=SHAPE, power=POWER)
+        read_jobs(write(tmp_path, line(), header=f"; UnixStartTime: {value}\n"), shape=SHAPE, power=POWER)
 
 
 # Cleaning
 
 
 def cleaned(folder: Path, drop_zero_runtime: bool = True, **fields: object) -> tuple[object, dict[str, object]]:
-    jobs, intake = read_swf(
+    jobs, intake = read_jobs(
         write(folder, line(**fields)), shape=SHAPE, power=POWER, drop_zero_runtime=drop_zero_runtime
     )
     counts = intake.as_dict()
@@ -255,7 +255,7 @@ def test_the_used_processors_matter_only_without_a_request(tmp_path: Path) -> No
 def test_partial_executions_are_left_out(tmp_path: Path) -> None:
     """Lines with status 2, 3 or 4 repeat parts of a job that has a line of its own."""
     path = write(tmp_path, line(), line(status=2), line(status=3), line(job=2))
-    jobs, intake = read_swf(path, shape=SHAPE, power=POWER)
+    jobs, intake = read_jobs(path, shape=SHAPE, power=POWER)
     assert [job.id for job in jobs] == ["1", "2"]
     assert intake.dropped == {PARTIAL: 2}
 
@@ -272,7 +272,7 @@ def test_a_replay_is_cleaned_by_the_same_rules(tmp_path: Path) -> None:
         line(job=5, requested_procs=-1, used_procs=0),
         line(job=6, runtime_s=0),
     )
-    jobs, planned = read_swf(path, shape=SHAPE, power=POWER)
+    jobs, planned = read_jobs(path, shape=SHAPE, power=POWER)
     source = read_pool(path, 100)
     trace = source.trace
     assert source.intake == planned
@@ -310,14 +310,14 @@ def test_a_replay_may_be_of_some_partitions_and_queues_alone(tmp_path: Path) -> 
 def test_a_repeated_job_number_is_refused(tmp_path: Path) -> None:
     """Two whole jobs of one number cannot be told apart; both lines are named."""
     with pytest.raises(FileFormatError, match=r"jobs\.swf:5: job 1 is also on line 3; give every job"):
-        read_swf(write(tmp_path, line(), line(job=2), line()), shape=SHAPE, power=POWER)
+        read_jobs(write(tmp_path, line(), line(job=2), line()), shape=SHAPE, power=POWER)
 
 
 def test_a_job_number_must_be_whole(tmp_path: Path) -> None:
     """Job 1.5 would collide with job 1, in a plan and in a replay."""
     path = write(tmp_path, line(job=1.5))
     with pytest.raises(FileFormatError, match=r":3: field 1 \(job number\) is 1.5"):
-        read_swf(path, shape=SHAPE, power=POWER)
+        read_jobs(path, shape=SHAPE, power=POWER)
     with pytest.raises(FileFormatError, match=r":3: field 1 \(job number\) is 1.5"):
         read_pool(path, processors=4)
 
@@ -356,17 +356,10 @@ def test_memory_goes_with_the_cores_of_each_unit(tmp_path: Path) -> None:
     )
 
 
-def test_memory_can_be_left_out(tmp_path: Path) -> None:
-    """Without use_memory a memory request plays no part."""
-    path = write(tmp_path, line(requested_kb=1024))
-    jobs, _ = read_swf(path, shape=UnitShape(32, use_memory=False), power=POWER)
-    assert jobs[0].units == (UnitGroup.of(1, {"cores": 4}),)
-
-
 def test_names_and_power(tmp_path: Path) -> None:
     """Group, user and executable become account, user and name; power is that of the cores after scaling: 2 * 10 W."""
     path = write(tmp_path, line(user=7, group=3, executable=5), line(job=2))
-    jobs, _ = read_swf(path, shape=UnitShape(32, 0.5), power=POWER)
+    jobs, _ = read_jobs(path, shape=UnitShape(32, 0.5), power=POWER)
     assert [(job.id, job.account, job.user, job.name, job.power_w) for job in jobs] == [
         ("1", "group3", "user7", "app5", 20.0),
         ("2", "", "", "", 20.0),
@@ -376,7 +369,7 @@ def test_names_and_power(tmp_path: Path) -> None:
 def test_a_window_takes_its_start_and_not_its_end(tmp_path: Path) -> None:
     """Of submits at 1000, 1010 and 1020 the window [1000, 1020) has two, and counts only those."""
     path = write(tmp_path, *(line(job=k, submit_s=10 * k, runtime_s=130) for k in range(3)))
-    jobs, intake = read_swf(path, shape=SHAPE, power=POWER, window=(1000, 1020))
+    jobs, intake = read_jobs(path, shape=SHAPE, power=POWER, window=(1000, 1020))
     assert [job.id for job in jobs] == ["0", "1"]
     assert intake.repaired == {CUT_RUNTIME: 2}
     assert intake.notes == ["2 of 3 jobs were submitted in the window [1000, 1020) of Unix time"]
@@ -489,7 +482,7 @@ def test_a_job_that_no_planner_can_take_is_named(tmp_path: Path) -> None:
     """A billion processors in units of one are more than any job may have."""
     path = write(tmp_path, line(requested_procs=10**9))
     with pytest.raises(FileFormatError, match=r"jobs\.swf: the job of number 1: .* units"):
-        read_swf(path, shape=UnitShape(unit_cores=1), power=POWER)
+        read_jobs(path, shape=UnitShape(unit_cores=1), power=POWER)
 
 
 @pytest.mark.parametrize("value", ["9" * 5000, "99999999999999999999", "-5", "253402300800"])
@@ -497,7 +490,7 @@ def test_a_start_beyond_the_calendar_is_refused(tmp_path: Path, value: str) -> N
     """Whatever its digits."""
     path = write(tmp_path, line(), header=f"; UnixStartTime: {value}\n")
     with pytest.raises(FileFormatError, match="UnixStartTime"):
-        read_swf(path, shape=SHAPE, power=POWER)
+        read_jobs(path, shape=SHAPE, power=POWER)
 
 
 @pytest.mark.parametrize("comment", ["; a" + " " * 200_000, "; a: b" + " " * 200_000 + "c", ";" * 200_000])

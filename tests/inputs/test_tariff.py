@@ -10,13 +10,20 @@ import pytest
 
 from planner.domain.horizon import Horizon
 from planner.errors import CoverageError, FileFormatError, InputError
-from planner.inputs.prices import PriceBand, band_tariff, flat_tariff, hourly_tariff
+from planner.inputs.prices import band_tariff, flat_tariff, hourly_tariff
+from planner.scenario.tariff import TariffBand
 
 PARIS = "Europe/Paris"
 PLAIN_DAY = Horizon(dt.date(2024, 6, 1), PARIS)
 SPRING = Horizon(dt.date(2024, 3, 31), PARIS)
 AUTUMN = Horizon(dt.date(2024, 10, 27), PARIS)
-NIGHT = PriceBand("22:00", "06:00", 0.08)
+
+
+def band(start: str, end: str, eur_per_kwh: float) -> TariffBand:
+    return TariffBand.model_validate({"from": start, "to": end, "eur_per_kwh": eur_per_kwh})
+
+
+NIGHT = band("22:00", "06:00", 0.08)
 
 
 def _prices(path: Path, rows: list[str], header: str = "time,price") -> Path:
@@ -35,12 +42,6 @@ def test_flat_price_covers_the_whole_day(horizon: Horizon, hours: int) -> None:
     tariff = flat_tariff(-0.01, horizon)
     assert tariff.values.tolist() == [-0.01]
     assert np.diff(tariff.edges_unix).tolist() == [hours * 3600]
-
-
-def test_flat_price_must_be_a_number() -> None:
-    """Not-a-number is refused."""
-    with pytest.raises(InputError, match="nan"):
-        flat_tariff(float("nan"), PLAIN_DAY)
 
 
 @pytest.mark.parametrize(
@@ -66,37 +67,18 @@ def test_band_ending_inside_the_repeated_hour_returns_with_it() -> None:
 
     Real hours: 0 to 2.5 in the band, 2.5 to 3 out, 3 to 3.5 (02:00 to 02:30 again) in, then out.
     """
-    tariff = band_tariff([PriceBand("00:00", "02:30", 1.0)], 0.0, AUTUMN)
+    tariff = band_tariff([band("00:00", "02:30", 1.0)], 0.0, AUTUMN)
     assert tariff.values.tolist() == [1.0, 0.0, 1.0, 0.0]
     assert ((tariff.edges_unix - AUTUMN.start_unix) / 3600).tolist() == [0, 2.5, 3, 3.5, 25]
 
 
 def test_bands_may_touch_and_fill_the_day() -> None:
     """Two bands that meet leave nothing for the default; 24:00 is the end of the day."""
-    bands = [PriceBand("00:00", "12:00", 0.1), PriceBand("12:00", "24:00", 0.2)]
+    bands = [band("00:00", "12:00", 0.1), band("12:00", "24:00", 0.2)]
     tariff = band_tariff(bands, 9.0, PLAIN_DAY)
     assert tariff.values.tolist() == [0.1, 0.2]
-    assert band_tariff([PriceBand("00:00", "24:00", 0.3)], 9.0, PLAIN_DAY).values.tolist() == [0.3]
+    assert band_tariff([band("00:00", "24:00", 0.3)], 9.0, PLAIN_DAY).values.tolist() == [0.3]
     assert band_tariff([], 9.0, PLAIN_DAY).values.tolist() == [9.0]
-
-
-def test_overlapping_bands_are_refused() -> None:
-    """A band inside the wrapped part of another is an overlap, named with both."""
-    with pytest.raises(InputError, match="22:00 to 06:00 and 05:59 to 07:00 overlap"):
-        band_tariff([NIGHT, PriceBand("05:59", "07:00", 0.2)], 0.15, PLAIN_DAY)
-
-
-@pytest.mark.parametrize("clock", ["25:00", "6", "12:60", "24:01", 1320])
-def test_clock_times_that_are_none(clock: object) -> None:
-    """What YAML makes of a bare 22:00 (1320), and other non-times, are refused with the way to write it."""
-    with pytest.raises(InputError, match="write it as '22:00', in quotes"):
-        band_tariff([PriceBand(clock, "12:00", 0.1)], 0.1, PLAIN_DAY)  # type: ignore[arg-type]
-
-
-def test_empty_band_is_refused() -> None:
-    """A band from a time to itself could mean nothing or a day; it must be said which."""
-    with pytest.raises(InputError, match="is empty; for a whole day write 00:00 to 24:00"):
-        band_tariff([PriceBand("06:00", "06:00", 0.1)], 0.1, PLAIN_DAY)
 
 
 @pytest.mark.parametrize(
@@ -117,14 +99,12 @@ def test_units_become_eur_per_kwh(tmp_path: Path, unit: str, rate: float | None,
 
 
 def test_units_that_cannot_be_used(tmp_path: Path) -> None:
-    """USD without a rate, a rate that is none, an unknown unit, and a header that says otherwise are errors."""
+    """USD without a rate, a rate that is none, and a header that says otherwise are errors."""
     path = _prices(tmp_path / "p.csv", _utc_rows("2024-05-31T22:00", 24), header="time,Price (USD/MWh)")
     with pytest.raises(InputError, match="need an exchange rate; give eur_per_usd"):
         hourly_tariff(path, PLAIN_DAY, unit="USD/MWh")
     with pytest.raises(InputError, match="eur_per_usd is 0"):
         hourly_tariff(path, PLAIN_DAY, unit="USD/MWh", eur_per_usd=0.0)
-    with pytest.raises(InputError, match="unknown unit of price 'GBP/MWh'; use one of EUR/kWh"):
-        hourly_tariff(path, PLAIN_DAY, unit="GBP/MWh")
     with pytest.raises(InputError, match="is in USD/MWh, but the unit given is EUR/MWh"):
         hourly_tariff(path, PLAIN_DAY, unit="EUR/MWh")
 

@@ -11,7 +11,7 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-from planner.cooling import AIR, build_table
+from planner.cooling.plant import AIR, build_table
 from planner.inputs.pue_csv import read_pue_table
 from planner.inputs.traces import read_cluster
 from planner.places import shipped_folder

@@ -13,7 +13,7 @@ import pytest
 from planner.cli.main import run
 from planner.inputs.jobs.read import FORMAT_OF_SUFFIX
 from planner.inputs.prices import UNITS
-from planner.inputs.weather.read import READERS
+from planner.inputs.weather.read import DATED, YEARS
 from planner.inputs.weather.typical_year import SEASONS
 from planner.places import shipped_folder
 from planner.scenario.marked import TextSource
@@ -166,5 +166,5 @@ def test_readers_and_models_share_their_words() -> None:
     assert get_args(PriceUnit) == UNITS
     assert "USD/kWh" in UNITS
     assert set(get_args(Season)) == set(SEASONS)
-    assert set(get_args(WeatherFormat)) == {"auto", *READERS}
+    assert set(get_args(WeatherFormat)) == {"auto", *DATED, *YEARS}
     assert set(get_args(JobsFormat)) == {"auto", *FORMAT_OF_SUFFIX.values()}

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from planner.inputs.slurm.job import Request, SlurmJob
-from planner.inputs.slurm.job_states import job_state
+from planner.inputs.slurm.job import Request, SlurmJob, job_state
 from planner.inputs.slurm.queue import Queue
 
 NOW = 1_800_000_000

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from itertools import pairwise
 
-from planner.domain.books import Elsewhere, Run
+from planner.domain.books import Run
 from planner.domain.cluster import CORES, Cluster
 from planner.domain.horizon import Horizon
 from planner.domain.job import Job, UnitGroup
@@ -19,79 +19,11 @@ from planner.inputs.slurm.sacct_json import Accounts
 from planner.limits import YEAR_S
 from planner.power.learned import Asked, PowerModel
 from planner.printable import shortened
-from planner.units import SECONDS_PER_HOUR, rounded, utc_text
+from planner.units import SECONDS_PER_HOUR
 
 CAPPED = "more memory or GPUs than the scenario's nodes have: taken as all that they have"
 ENDLESS = "no time limit: taken as the time that they ran, or a year while they run"
 RUN_AGAIN = "jobs that ran more than once: each run is booked, the earlier ones as JOB.run1 and so on"
-
-
-@dataclass(frozen=True)
-class Accounted:
-    """What accounts say of a day, in the planner's types.
-
-    ``waiting`` are the names of jobs that had not started when the day ended, ``withdrawn`` those that ended without
-    having run for a second.
-    """
-
-    runs: tuple[Run, ...]
-    waiting: frozenset[str]
-    withdrawn: frozenset[str]
-    elsewhere: Elsewhere
-    repaired: Counter[str]
-
-
-def accounted_day(
-    accounts: Accounts, cluster: Cluster, horizon: Horizon, power: PowerModel, known: Mapping[str, Job], source: str
-) -> Accounted:
-    """The runs of a day, and what became of the other jobs that accounts have.
-
-    Parameters
-    ----------
-    accounts
-        What Slurm says, also of other days.
-    cluster, horizon
-        The scenario's nodes, and the day.
-    power
-        What a job is thought to draw.
-    known
-        Jobs of the plan by name: what they earn and draw per core, and their deadlines, are known from there.
-    source
-        Where the accounts are from, for messages.
-
-    Raises
-    ------
-    InputError
-        A job cannot have run so on these nodes; names the job and what to do.
-    """
-    runs, waiting, withdrawn, elsewhere = [], set(), set(), []
-    repaired: Counter[str] = Counter()
-    for label, job in labelled(accounts, source, repaired):
-        start, end = job.start_unix, job.end_unix
-        if start is None or not job.nodes or start >= horizon.end_unix:
-            if end is None or end > horizon.end_unix or (start is not None and start >= horizon.end_unix):
-                waiting.add(label)
-            elif end >= horizon.start_unix:
-                withdrawn.add(label)
-            continue
-        if end is not None and end <= max(start, horizon.start_unix):
-            if end < start:
-                raise InputError(f"{source}: job {label} ends at {utc_text(end)}, before its start; correct its times")
-            if start >= horizon.start_unix:
-                withdrawn.add(label)
-            continue
-        numbers = _numbers(label, job.nodes, cluster, source)
-        if not numbers:
-            elsewhere.append(job)
-            continue
-        runs.append(_run(label, job, numbers, cluster, power, known.get(label), source, repaired))
-    found = Elsewhere(len(elsewhere), rounded(sum(_cpu_hours(job, horizon) for job in elsewhere)))
-    if elsewhere and not runs:
-        raise InputError(
-            f"{source}: no job ran on a node of the scenario; the first ran on {shortened(elsewhere[0].nodes[0], 60)},"
-            f" the scenario has {cluster.node_name(0)}; name its nodes in cluster.classes"
-        )
-    return Accounted(tuple(runs), frozenset(waiting), frozenset(withdrawn), found, repaired)
 
 
 def labelled(accounts: Accounts, source: str, repaired: Counter[str]) -> list[tuple[str, SlurmJob]]:
@@ -112,7 +44,7 @@ def labelled(accounts: Accounts, source: str, repaired: Counter[str]) -> list[tu
     return found
 
 
-def _numbers(label: str, names: Sequence[str], cluster: Cluster, source: str) -> list[int]:
+def node_numbers(label: str, names: Sequence[str], cluster: Cluster, source: str) -> list[int]:
     """Numbers of nodes; none where the scenario has none of them, and InputError where it has only some."""
     known, unknown = [], []
     for name in names:
@@ -130,7 +62,7 @@ def _numbers(label: str, names: Sequence[str], cluster: Cluster, source: str) ->
     return known
 
 
-def _run(
+def run_of(
     label: str,
     said: SlurmJob,
     nodes: list[int],
@@ -140,6 +72,7 @@ def _run(
     source: str,
     repaired: Counter[str],
 ) -> Run:
+    """The run of a job on nodes of these numbers; what is not in the accounts is as its plan has it, ``known``."""
     assert said.start_unix is not None
     cpus = said.had.cpus or len(nodes)
     capacity = [cluster.classes[cluster.class_index(node)].capacity for node in nodes]
@@ -182,22 +115,13 @@ def _job(
     assert said.start_unix is not None
     ran_s = YEAR_S if said.end_unix is None else max(1, said.end_unix - said.start_unix)
     limit_s = said.limit_s or ran_s
-    asked = Job(
-        id=label,
-        submit_unix=min(said.submit_unix, said.start_unix),
-        requested_s=limit_s,
-        units=units,
-        power_w=power(Asked(label, units, limit_s, said.user, said.account, said.name, said.partition)),
-        account=said.account,
-        user=said.user,
-        name=said.name,
-        partition=said.partition,
-    )
+    asked = Asked(label, units, limit_s, said.user, said.account, said.name, said.partition)
+    job = asked.job(min(said.submit_unix, said.start_unix), power(asked))
     if known is None:
-        return asked
+        return job
     planned_cores = known.total(CORES)
     return replace(
-        asked,
+        job,
         requested_s=said.limit_s or known.requested_s,
         power_w=known.power_w * cpus / planned_cores if planned_cores else known.power_w,
         account=said.account or known.account,
@@ -227,7 +151,8 @@ def _spread(cpus: int, most: Sequence[float]) -> list[int] | None:
     return found
 
 
-def _cpu_hours(job: SlurmJob, horizon: Horizon) -> float:
+def cpu_hours(job: SlurmJob, horizon: Horizon) -> float:
+    """CPU-hours that a job had within a day."""
     assert job.start_unix is not None
     end = horizon.end_unix if job.end_unix is None else min(job.end_unix, horizon.end_unix)
     return (job.had.cpus or 0) * max(0, end - max(job.start_unix, horizon.start_unix)) / SECONDS_PER_HOUR

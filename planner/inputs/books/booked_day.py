@@ -13,14 +13,16 @@ from planner.domain.job import Job
 from planner.domain.situation import SiteState, Situation, StartedJob
 from planner.domain.situation_check import overused
 from planner.errors import InputError
-from planner.inputs.books.accounted import accounted_day
+from planner.inputs.books.accounted import cpu_hours, labelled, node_numbers, run_of
 from planner.inputs.books.measured import with_measured_power
 from planner.inputs.build import Day, build
 from planner.inputs.jobs.power_models import power_of
+from planner.inputs.slurm.job import SlurmJob
 from planner.inputs.slurm.sacct_json import Accounts
 from planner.inputs.snapshots.read import read_snapshot
+from planner.printable import shortened
 from planner.scenario.schema import Scenario
-from planner.units import SECONDS_PER_HOUR, rounded
+from planner.units import SECONDS_PER_HOUR, rounded, utc_text
 
 
 @dataclass(frozen=True)
@@ -56,24 +58,54 @@ class Happened:
 
 
 def of_accounts(accounts: Accounts, intake: Intake, scenario: Scenario, horizon: Horizon, known: Known) -> Happened:
-    """What Slurm's accounts say of a day."""
-    power = power_of(scenario)
-    found = accounted_day(accounts, scenario.cluster, horizon, power, known.jobs, intake.source)
-    intake.kept = len(found.runs)
-    intake.repaired.update(found.repaired)
-    if found.elsewhere.jobs:
+    """What Slurm's accounts, which may be of other days too, say of a day.
+
+    InputError where a job cannot have run so on the nodes of the scenario; names the job and what to do.
+    """
+    source, cluster, power = intake.source, scenario.cluster, power_of(scenario)
+    runs: list[Run] = []
+    elsewhere: list[SlurmJob] = []
+    waiting: set[str] = set()
+    withdrawn: set[str] = set()
+    for label, job in labelled(accounts, source, intake.repaired):
+        start, end = job.start_unix, job.end_unix
+        if start is None or not job.nodes or start >= horizon.end_unix:
+            if end is None or end > horizon.end_unix or (start is not None and start >= horizon.end_unix):
+                waiting.add(label)
+            elif end >= horizon.start_unix:
+                withdrawn.add(label)
+            continue
+        if end is not None and end <= max(start, horizon.start_unix):
+            if end < start:
+                raise InputError(f"{source}: job {label} ends at {utc_text(end)}, before its start; correct its times")
+            if start >= horizon.start_unix:
+                withdrawn.add(label)
+            continue
+        numbers = node_numbers(label, job.nodes, cluster, source)
+        if numbers:
+            runs.append(run_of(label, job, numbers, cluster, power, known.jobs.get(label), source, intake.repaired))
+        else:
+            elsewhere.append(job)
+    if elsewhere and not runs:
+        raise InputError(
+            f"{source}: no job ran on a node of the scenario; the first ran on {shortened(elsewhere[0].nodes[0], 60)},"
+            f" the scenario has {cluster.node_name(0)}; name its nodes in cluster.classes"
+        )
+    intake.kept = len(runs)
+    hours = rounded(sum(cpu_hours(job, horizon) for job in elsewhere))
+    if elsewhere:
         intake.notes.append(
-            f"{found.elsewhere.jobs} jobs with {found.elsewhere.cpu_hours:,.1f} CPU-hours ran on nodes that the"
-            " scenario does not have: they are no part of its books"
+            f"{len(elsewhere)} jobs with {hours:,.1f} CPU-hours ran on nodes that the scenario does not have: they are"
+            " no part of its books"
         )
     return Happened(
-        intake.source,
-        found.runs,
-        tuple(job for job in known.jobs.values() if job.id in found.waiting),
-        tuple(job for job in known.jobs.values() if job.id in found.withdrawn),
-        frozenset({run.job.id for run in found.runs} | found.waiting | found.withdrawn),
+        source,
+        tuple(runs),
+        tuple(job for job in known.jobs.values() if job.id in waiting),
+        tuple(job for job in known.jobs.values() if job.id in withdrawn),
+        frozenset({run.job.id for run in runs} | waiting | withdrawn),
         intake,
-        found.elsewhere,
+        Elsewhere(len(elsewhere), hours),
     )
 
 

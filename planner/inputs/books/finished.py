@@ -12,14 +12,14 @@ from pathlib import Path
 
 from planner.domain.cluster import CORES, Cluster, NodeClass
 from planner.domain.horizon import zone_named
-from planner.domain.job import Job, UnitGroup
+from planner.domain.job import Job
 from planner.errors import InputError
 from planner.inputs.books.measured import mean_power_w, sharing
 from planner.inputs.jobs.power_models import per_core, power_of
 from planner.inputs.jobs.read import read_jobs
 from planner.inputs.jobs.table import read_job_rows
 from planner.inputs.jobs.table_rows import row_time
-from planner.inputs.jobs.unit_groups import UnitShape, unit_shape_of
+from planner.inputs.jobs.unit_groups import UnitShape, cut_cores, unit_shape_of
 from planner.inputs.slurm.job import SlurmJob
 from planner.inputs.slurm.machine import SlurmMachine
 from planner.inputs.slurm.node_units import asked_of
@@ -68,18 +68,10 @@ class EndedJob:
 def chosen(
     candidates: Iterable[EndedJob], left_out: Counter[str], *, until_unix: int | None = None, one_node: bool = False
 ) -> Finished:
-    """The candidates that can be learned from, each once; the others are added to what was left out before.
+    """The candidates that can be learned from, each once; the others are added to what was left out before, by reason.
 
-    Parameters
-    ----------
-    candidates
-        Jobs that have ended, from any source.
-    left_out
-        Jobs that cannot be learned from, by reason.
-    until_unix
-        Only jobs that ended before this moment [Unix seconds].
-    one_node
-        Whether jobs of several units are left out, for sites whose figures of these are wrong.
+    With ``until_unix`` only jobs that ended before that moment; with ``one_node`` only those of one unit, for sites
+    whose figures of others are wrong.
     """
     found: dict[tuple[str, int, int], FinishedJob] = {}
     for each in candidates:
@@ -114,17 +106,7 @@ def table_candidates(paths: Sequence[Path], scenario: Scenario, left_out: Counte
             end_unix = row_time(row, *TIMES["end"], Counter())
             if end_unix is not None and end_unix < job.submit_unix:
                 raise row.error("the job ended before it was submitted", "correct one of the times")
-            asked = Asked(
-                job.id,
-                job.units,
-                job.requested_s,
-                job.user,
-                job.account,
-                job.name,
-                row.text("partition"),
-                job.classes,
-                job.exclusive,
-            )
+            asked = Asked.of(job)
             if end_unix is None:
                 left_out[NO_END] += 1
                 continue
@@ -169,8 +151,7 @@ def ended_jobs(path: Path, scenario: Scenario, window: tuple[int, int]) -> tuple
         if not first_unix <= job.submit_unix < now_unix or job.end_unix > now_unix:
             continue
         runtime_s = job.end_unix - job.start_unix
-        parts = ((cpus // node, node), (1, cpus % node))
-        units = tuple(UnitGroup.of(count, {CORES: cores}) for count, cores in parts if count and cores)
+        units = cut_cores(cpus, node)
         requested_s = max(job.limit_s or 0, runtime_s)
         asked = Asked(job.label, units, requested_s, job.user, job.account, job.name)
         name = f"{job.label} of {job.submit_unix}"
@@ -189,21 +170,8 @@ def accounted_candidates(
 ) -> Iterator[EndedJob]:
     """The jobs of accounts that ran to their end on nodes of the scenario; the others are added to what is left out.
 
-    Parameters
-    ----------
-    sources
-        What Slurm says, each with where it is from. All of it counts for who shared a node with whom.
-    scenario, machine
-        The site, with the cluster that jobs are planned on; the machine of Slurm behind it, None where there is none.
-    left_out
-        Jobs that cannot be learned from, by reason.
-    since_unix
-        Accounts are complete from this moment on [Unix seconds]; None: not known.
-
-    Raises
-    ------
-    InputError
-        A job ended before it started.
+    All of what Slurm says counts for who shared a node with whom, each with where it is from. ``machine`` is that of
+    Slurm behind the cluster; None where there is none. Accounts are complete from ``since_unix`` on; None: not known.
     """
     ran = [job for job in _each_once(sources, left_out) if _has_run(job, left_out)]
     shared = sharing([(job.nodes, job.start_unix or 0, job.end_unix) for job in ran])

@@ -83,21 +83,10 @@ class RanMonth:
 def read_month(path: Path, *, zone: str, w_per_core: float, cores: int | None = None) -> RanMonth:
     """The jobs of what sacct has written, JSON or text, or of a table with runtimes.
 
-    Parameters
-    ----------
-    path
-        The file. A table has the columns of job tables, and ``start_time`` where the month as it ran is to be told.
-    zone
-        Zone of local times.
-    w_per_core
-        What a core of a job draws where nothing was measured [W].
-    cores
-        Size of the machine; None: what the jobs had at once.
-
-    Raises
-    ------
-    InputError
-        No job has run, or nothing says how large the machine is.
+    A table has the columns of job tables, and ``start_time`` where the month as it ran is to be told. Local times are
+    of the ``zone``. A core of a job draws ``w_per_core`` where nothing was measured [W]. The machine has so many
+    ``cores``, or as many as the jobs had at once. InputError where no job has run, or nothing says how large the
+    machine is.
     """
     if holds_accounts(path):
         return _of_accounts(path, zone, w_per_core, cores)
@@ -189,18 +178,8 @@ def _job(label: str, said: SlurmJob, power: PowerModel) -> Job:
     assert said.start_unix is not None
     assert said.end_unix is not None
     asked, ran_s = _asked(label, said), said.end_unix - said.start_unix
-    return Job(
-        id=label,
-        submit_unix=min(said.submit_unix, said.start_unix),
-        requested_s=max(said.limit_s or 0, ran_s),
-        units=asked.units,
-        power_w=power(asked),
-        account=said.account,
-        user=said.user,
-        name=said.name,
-        runtime_s=ran_s,
-        partition=said.partition,
-    )
+    longest = replace(asked, requested_s=max(asked.requested_s, ran_s))
+    return longest.job(min(said.submit_unix, said.start_unix), power(asked), runtime_s=ran_s)
 
 
 def seen_nodes(ran: Iterable[SlurmJob]) -> tuple[SeenNodes, ...]:
@@ -211,15 +190,10 @@ def seen_nodes(ran: Iterable[SlurmJob]) -> tuple[SeenNodes, ...]:
         assert job.end_unix is not None
         cpus = ceil((job.had.cpus or len(job.nodes)) / len(job.nodes))
         for node in job.nodes:
-            # Ends come before starts of the same second.
-            stays[node] += [(2 * job.start_unix + 1, cpus), (2 * job.end_unix, -cpus)]
+            stays[node] += _stay(job.start_unix, job.end_unix, cpus)
     classes: dict[str, dict[str, int]] = defaultdict(dict)
     for node, changes in stays.items():
-        most = busy = 0
-        for _, change in sorted(changes):
-            busy += change
-            most = max(most, busy)
-        classes[_class_of(node)][node] = most
+        classes[_class_of(node)][node] = _most(changes)
     found = [SeenNodes(name, tuple(sorted(each)), max(each.values())) for name, each in classes.items()]
     return tuple(sorted(found, key=lambda each: (-len(each.nodes), each.name)))
 
@@ -262,10 +236,19 @@ def _of_table(path: Path, zone: str, w_per_core: float, cores: int | None) -> Ra
 
 def _at_once(jobs: Sequence[Job], starts: Sequence[int]) -> int:
     """The most cores that were in use at once."""
-    changes = []
+    changes: list[tuple[int, int]] = []
     for job, start in zip(jobs, starts, strict=True):
-        width = ceil(job.total(CORES))
-        changes += [(2 * start + 1, width), (2 * (start + (job.runtime_s or 0)), -width)]
+        changes += _stay(start, start + (job.runtime_s or 0), ceil(job.total(CORES)))
+    return _most(changes)
+
+
+def _stay(start_unix: int, end_unix: int, cores: int) -> list[tuple[int, int]]:
+    """What a job changes, and when: ends come before starts of the same second."""
+    return [(2 * start_unix + 1, cores), (2 * end_unix, -cores)]
+
+
+def _most(changes: Iterable[tuple[int, int]]) -> int:
+    """The most cores that were in use at any moment."""
     most = busy = 0
     for _, change in sorted(changes):
         busy += change

@@ -88,14 +88,7 @@ def drawn_per_core(low: float = STUDY_LOW_W_PER_CORE, high: float = STUDY_HIGH_W
     """A model in which each job's watts per core are uniform in [low, high).
 
     The draw is a hash of the seed and the job's id. It is a property of the job: reading other jobs, fewer
-    jobs, or the same jobs in another order changes nothing.
-
-    Parameters
-    ----------
-    low, high
-        Bounds of the draw [W/core].
-    seed
-        Any integer; another seed gives every job another draw.
+    jobs, or the same jobs in another order changes nothing. Another seed gives every job another draw.
     """
     W_PER_CORE.require("low watts per core", low)
     W_PER_CORE.require("high watts per core", high)

@@ -9,10 +9,11 @@ from planner.domain.cluster import Cluster
 from planner.domain.horizon import Horizon
 from planner.domain.intake import Intake
 from planner.domain.job import Job
-from planner.errors import InputError
+from planner.domain.precedence import require_no_circle
+from planner.errors import FileFormatError, InputError
 from planner.inputs.jobs.power_models import constant_of, power_notes, power_of
-from planner.inputs.jobs.swf import read_swf
-from planner.inputs.jobs.table import read_job_table
+from planner.inputs.jobs.swf import kept_trace, swf_jobs
+from planner.inputs.jobs.table import read_job_rows
 from planner.inputs.jobs.unit_groups import UnitShape, unit_shape_of
 from planner.inputs.sample.workload import sample_jobs
 from planner.power.learned import PowerModel
@@ -46,31 +47,17 @@ def read_jobs(
 ) -> tuple[tuple[Job, ...], Intake]:
     """Read jobs, and count what was kept, repaired and dropped.
 
-    Parameters
-    ----------
-    path
-        The file.
-    format
-        ``swf``, ``csv``, ``parquet``, or ``auto`` to go by the suffix.
-    shape
-        How cores become units. A core scale other than 1 is for SWF traces: a table means what it says.
-    power
-        What a job draws [W], where the file does not say.
-    window
-        Only jobs submitted from the first to before the second [Unix seconds].
-    cluster
-        The machine whose resources, partitions and node classes the columns of a table may speak of.
-    start_unix
-        Start of an SWF trace [Unix seconds] in place of the header's UnixStartTime.
-    drop_zero_runtime
-        Whether SWF jobs that never ran are left out.
-    zone
-        The zone of times in a table that have no offset.
+    ``format`` is ``swf``, ``csv``, ``parquet``, or ``auto`` to go by the suffix. ``shape`` says how cores become units;
+    a core scale other than 1 is for SWF traces: a table means what it says. Only jobs submitted from the first to
+    before the second of the ``window`` [Unix seconds] are kept. ``cluster`` is the machine whose resources, partitions
+    and node classes the columns of a table may speak of, ``zone`` that of its times without an offset. ``start_unix``
+    takes the place of an SWF header's UnixStartTime, and ``drop_zero_runtime`` leaves out SWF jobs that never ran.
     """
     path = require_file(path)
-    if _format(path, format) == "swf":
-        return read_swf(
-            path,
+    kind = _format(path, format)
+    if kind == "swf":
+        return swf_jobs(
+            kept_trace(path),
             shape=shape,
             power=power,
             window=window,
@@ -78,15 +65,20 @@ def read_jobs(
             drop_zero_runtime=drop_zero_runtime,
         )
     require_unscaled(path, shape)
-    return read_job_table(
-        path,
-        unit_cores=shape.unit_cores,
-        power=power,
-        window=window,
-        cluster=cluster,
-        kind=_format(path, format),
-        zone=zone,
-    )
+    found, intake = read_job_rows(path, unit_cores=shape.unit_cores, power=power, cluster=cluster, kind=kind, zone=zone)
+    jobs = tuple(job for job, _ in found)
+    try:
+        require_no_circle(jobs)
+    except InputError as error:
+        raise FileFormatError(path, str(error)) from error
+    if window is not None:
+        jobs = tuple(job for job in jobs if window[0] <= job.submit_unix < window[1])
+        intake.notes.append(
+            f"{len(jobs)} of {len(found)} jobs were submitted in the window [{window[0]}, {window[1]})"
+            " of Unix time; repairs are counted over all"
+        )
+    intake.kept = len(jobs)
+    return jobs, intake
 
 
 def require_unscaled(path: Path, shape: UnitShape) -> None:

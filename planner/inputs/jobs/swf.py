@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from planner.domain.intake import Intake
-from planner.domain.job import Job, UnitGroup
+from planner.domain.job import Job
 from planner.errors import FileFormatError, InputError
 from planner.inputs.jobs.swf_trace import SwfTrace, read_swf_trace
 from planner.inputs.jobs.unit_groups import UnitShape, cut_cores
@@ -37,23 +37,14 @@ TOOK_USED_PROCESSORS = "requested processors missing: allocated processors taken
 TOOK_RUNTIME = "requested time missing: runtime taken"
 CUT_RUNTIME = "runtime above requested time: cut to it"
 KB_PER_GB = 1024 * 1024
-_Column = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
 class SwfLines(Generic[Number]):
     """Lines of a trace with what can be repaired repaired, one entry per line; what is missing is 0 or less.
 
-    Attributes
-    ----------
-    processors
-        Requested processors, or the allocated ones where the request is missing.
-    requested_s
-        Requested time, or the runtime where the request is missing.
-    runtime_s
-        Runtime, cut to the requested time.
-    repaired
-        Lines that each repair concerns, by its reason.
+    The request, or where it is missing the allocated processors and the runtime; the runtime is cut to the requested
+    time. ``repaired`` are the lines that each repair concerns, by its reason.
     """
 
     processors: npt.NDArray[Number]
@@ -135,39 +126,14 @@ def _require_distinct(trace: SwfTrace, whole: Mask) -> None:
         first[job] = int(line)
 
 
-def read_swf(
-    path: Path | str,
-    *,
-    shape: UnitShape,
-    power: PowerModel,
-    window: tuple[int, int] | None = None,
-    start_unix: int | None = None,
-    drop_zero_runtime: bool = True,
-) -> tuple[tuple[Job, ...], Intake]:
-    """Read the jobs of an SWF file, plain or compressed; see `swf_jobs` for what becomes of them."""
-    return swf_jobs(
-        _kept_trace(Path(path), _mark(Path(path))),
-        shape=shape,
-        power=power,
-        window=window,
-        start_unix=start_unix,
-        drop_zero_runtime=drop_zero_runtime,
-    )
-
-
-def swf_start_unix(path: Path, start_unix: int | None = None) -> int:
-    """Second 0 of an SWF file [Unix seconds]: as given, else as its header says."""
-    return _start_unix(_kept_trace(path, _mark(path)), start_unix)
+def kept_trace(path: Path) -> SwfTrace:
+    """The trace of an SWF file, plain or compressed, read once for all days of a run; other bytes are another trace."""
+    return _kept_trace(path, hashlib.sha256(read_raw(path)).hexdigest())
 
 
 @lru_cache(maxsize=1)
 def _kept_trace(path: Path, mark: str) -> SwfTrace:
-    """The trace of a file, read once for all days of a run; other bytes are another trace."""
     return read_swf_trace(path)
-
-
-def _mark(path: Path) -> str:
-    return hashlib.sha256(read_raw(path)).hexdigest()
 
 
 def swf_jobs(
@@ -181,28 +147,12 @@ def swf_jobs(
 ) -> tuple[tuple[Job, ...], Intake]:
     """Make jobs of a trace's lines, in file order, and count what was repaired and dropped.
 
-    Parameters
-    ----------
-    trace
-        The trace.
-    shape
-        How processors become units.
-    power
-        What a job draws, from its id and its cores after scaling [W].
-    window
-        Only jobs submitted from the first to before the second [Unix seconds] are made and counted.
-    start_unix
-        Start of the trace [Unix seconds] in place of the header's UnixStartTime.
-    drop_zero_runtime
-        Whether jobs that never ran, or whose runtime is unknown, are left out. When kept, their ``runtime_s``
-        is None.
-
-    Returns
-    -------
-    tuple
-        The jobs, and the counts by reason; each job left out counts once, under the first reason that holds.
+    ``shape`` says how processors become units; only jobs submitted in the ``window`` are made and counted;
+    ``start_unix`` takes the place of the header's UnixStartTime. With ``drop_zero_runtime`` jobs that never ran, or
+    whose runtime is unknown, are left out; else their ``runtime_s`` is None. Each job left out counts once, under the
+    first reason that holds.
     """
-    submit_unix = np.ceil(trace.columns["submit_s"]).astype(np.int64) + _start_unix(trace, start_unix)
+    submit_unix = np.ceil(trace.columns["submit_s"]).astype(np.int64) + start_unix_of(trace, start_unix)
     chosen = np.ones(len(trace), dtype=np.bool_)
     intake = Intake(source=str(trace.path))
     if window is not None:
@@ -217,78 +167,40 @@ def swf_jobs(
     unusable = (NO_PROCESSORS, NO_TIME, *((NO_RUNTIME,) if drop_zero_runtime else ()))
     kept = drop_unusable(lines, np.ones(len(rows), dtype=np.bool_), unusable, intake)
     count_repairs(lines, kept, intake)
-    memory_kb = column["requested_kb"] if shape.use_memory else np.zeros(len(rows))
-    jobs = _make_jobs(
-        trace.path,
-        shape,
-        power,
-        number=column["job"][kept],
-        submit_unix=submit_unix[rows][kept],
-        processors=lines.processors[kept],
-        requested_s=np.ceil(lines.requested_s[kept]),
-        runtime_s=np.ceil(lines.runtime_s[kept]),
-        memory_kb=memory_kb[kept],
-        user=column["user"][kept],
-        group=column["group"][kept],
-        executable=column["executable"][kept],
+    fields = (
+        column["job"],
+        submit_unix[rows],
+        lines.processors,
+        np.ceil(lines.requested_s),
+        np.ceil(lines.runtime_s),
+        column["requested_kb"],
+        column["user"],
+        column["group"],
+        column["executable"],
     )
-    intake.kept = len(jobs)
-    return jobs, intake
-
-
-def _make_jobs(
-    path: Path,
-    shape: UnitShape,
-    power: PowerModel,
-    *,
-    number: _Column,
-    submit_unix: npt.NDArray[np.int64],
-    processors: _Column,
-    requested_s: _Column,
-    runtime_s: _Column,
-    memory_kb: _Column,
-    user: _Column,
-    group: _Column,
-    executable: _Column,
-) -> tuple[Job, ...]:
-    units: dict[tuple[int, float], tuple[UnitGroup, ...]] = {}
     jobs = []
-    columns = (number, submit_unix, processors, requested_s, runtime_s, memory_kb, user, group, executable)
-    for job, submit, wanted, request, runtime, kb, owner, account, program in zip(
-        *(values.tolist() for values in columns), strict=True
+    for number, submit, wanted, request, runtime, kb, owner, account, program in zip(
+        *(values[kept].tolist() for values in fields), strict=True
     ):
-        cores = shape.scaled_cores(wanted)
-        size = (cores, max(kb, 0.0))
-        name = str(int(job))
         try:
-            if size not in units:
-                units[size] = cut_cores(cores, shape.unit_cores, memory_gb_per_core=size[1] / KB_PER_GB)
             asked = Asked(
-                name,
-                units[size],
+                str(int(number)),
+                cut_cores(shape.scaled_cores(wanted), shape.unit_cores, max(kb, 0.0) / KB_PER_GB),
                 int(request),
                 f"user{int(owner)}" if owner >= 0 else "",
                 f"group{int(account)}" if account >= 0 else "",
                 f"app{int(program)}" if program >= 0 else "",
             )
-            made = Job(
-                id=name,
-                submit_unix=submit,
-                requested_s=asked.requested_s,
-                units=asked.units,
-                power_w=power(asked),
-                account=asked.account,
-                user=asked.user,
-                name=asked.name,
-                runtime_s=int(runtime) if runtime > 0 else None,
-            )
+            jobs.append(asked.job(submit, power(asked), runtime_s=int(runtime) if runtime > 0 else None))
         except InputError as error:
-            raise FileFormatError(path, f"the job of number {name}: {error}", remedy="correct its line") from error
-        jobs.append(made)
-    return tuple(jobs)
+            problem = f"the job of number {number:.0f}: {error}"
+            raise FileFormatError(trace.path, problem, remedy="correct its line") from error
+    intake.kept = len(jobs)
+    return tuple(jobs), intake
 
 
-def _start_unix(trace: SwfTrace, override: int | None) -> int:
+def start_unix_of(trace: SwfTrace, override: int | None = None) -> int:
+    """Second 0 of a trace [Unix seconds]: as given, else as its header says."""
     start = override if override is not None else trace.header_integer("UnixStartTime")
     if start is None or start not in UNIX_S:
         raise FileFormatError(

@@ -6,13 +6,13 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from io import StringIO
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
 from planner.errors import FileFormatError
+from planner.inputs.csv_lines import number_of_text
 from planner.limits import JOBS_OF_A_FILE, PROCESSORS, REQUESTED_S, Bounds
 from planner.text_files import open_text
 
@@ -50,38 +50,19 @@ BOUNDS = dict.fromkeys(FIELDS, _ANYTHING) | {
 }
 """What each field may be: whatever is below 0 means unknown, and no number is beyond what counts exactly."""
 
-_NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
-_PLAIN = np.isin(np.arange(256), np.frombuffer(b"0123456789+-. \t\n", dtype=np.uint8))
 _HEADER_KEY = re.compile(r"[A-Za-z][\w -]*")
 _LEADING_INTEGER = re.compile(r"\s*([+-]?\d{1,15})(?![\d.])", re.ASCII)
 
 
-def parse_columns(path: Path | str, lines: Sequence[str], numbers: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
-    """Values of all fields, one row per field, one column per job.
+def _parse_columns(path: Path, lines: Sequence[str], numbers: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+    """Values of all fields, one row per field, one column per job; FileFormatError at the first line that is none.
 
-    Parameters
-    ----------
-    path
-        File that the lines came from, for messages.
-    lines
-        Data lines, none of them blank.
-    numbers
-        Line number of each in the file.
-
-    Raises
-    ------
-    FileFormatError
-        A line has not exactly 18 fields, or a field is not a finite number; names the first such line.
+    ``lines`` are data lines, none of them blank, each with its number in the file.
     """
     table = _parse_quickly(lines)
     if table is None:
         table = _parse_line_by_line(path, lines, numbers)
-    _require_bounds(path, table, numbers)
-    return np.ascontiguousarray(table.T)
-
-
-def _require_bounds(path: Path | str, table: npt.NDArray[np.float64], numbers: npt.NDArray[np.int64]) -> None:
-    low, high = (np.array([edge(limits) for limits in BOUNDS.values()]) for edge in (_low, _high))
+    low, high = (np.array([getattr(limits, edge) for limits in BOUNDS.values()]) for edge in ("low", "high"))
     outside = np.argwhere((table < low) | (table > high))
     if len(outside):
         row, position = (int(place) for place in outside[0])
@@ -92,58 +73,28 @@ def _require_bounds(path: Path | str, table: npt.NDArray[np.float64], numbers: n
             line=int(numbers[row]),
             remedy="write -1 for what is unknown",
         )
-
-
-def _low(limits: Bounds) -> float:
-    return limits.low
-
-
-def _high(limits: Bounds) -> float:
-    return limits.high
+    return np.ascontiguousarray(table.T)
 
 
 def _parse_quickly(lines: Sequence[str]) -> npt.NDArray[np.float64] | None:
-    """All lines at once, or None when anything about them is unusual.
-
-    pandas pads short lines, drops what is over, and reads more than is there into NA, quotes and NUL bytes.
-    So it only gets to see text that consists of plain numbers, 18 to a line.
-    """
-    import pandas as pd
-
-    text = "\n".join(lines)
-    if not text.isascii():
-        return None
-    codes = np.frombuffer(text.encode("ascii"), dtype=np.uint8)
-    if not len(codes) or not _PLAIN[codes].all() or not np.all(_count_fields(codes) == len(FIELDS)):
+    """All lines at once, or None when anything about them is unusual."""
+    if not lines:
         return None
     try:
-        frame = pd.read_csv(
-            StringIO(text), sep=r"\s+", header=None, names=list(FIELDS), index_col=False, dtype=np.float64
-        )
+        table = np.loadtxt(lines, comments=None, ndmin=2)
     except ValueError:
         return None
-    table = frame.to_numpy()
-    return table if len(table) == len(lines) and np.isfinite(table).all() else None
+    return table if table.shape == (len(lines), len(FIELDS)) and np.isfinite(table).all() else None
 
 
-def _count_fields(codes: npt.NDArray[np.uint8]) -> npt.NDArray[np.int64]:
-    """Number of fields on each line of a text of which every character code is given."""
-    blank = codes <= ord(" ")
-    starts = np.flatnonzero(~blank & np.concatenate([[True], blank[:-1]]))
-    ends = np.append(np.flatnonzero(codes == ord("\n")), len(codes))
-    return np.diff(np.searchsorted(starts, ends), prepend=0)
-
-
-def _parse_line_by_line(
-    path: Path | str, lines: Sequence[str], numbers: npt.NDArray[np.int64]
-) -> npt.NDArray[np.float64]:
+def _parse_line_by_line(path: Path, lines: Sequence[str], numbers: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
     table = np.empty((len(lines), len(FIELDS)))
     for row, (line, number) in enumerate(zip(lines, numbers, strict=True)):
         table[row] = _parse_line(path, line, int(number))
     return table
 
 
-def _parse_line(path: Path | str, line: str, number: int) -> list[float]:
+def _parse_line(path: Path, line: str, number: int) -> list[float]:
     fields = line[:LONGEST_LINE].split()
     if len(fields) != len(FIELDS):
         raise FileFormatError(
@@ -154,7 +105,7 @@ def _parse_line(path: Path | str, line: str, number: int) -> list[float]:
         )
     values = []
     for position, (text, what) in enumerate(zip(fields, FIELDS.values(), strict=True), start=1):
-        value = float(text) if _NUMBER.fullmatch(text) else math.nan
+        value = number_of_text(text)
         if not math.isfinite(value):
             raise FileFormatError(
                 path,
@@ -170,17 +121,8 @@ def _parse_line(path: Path | str, line: str, number: int) -> list[float]:
 class SwfTrace:
     """A trace as it stands in the file: nothing repaired, nothing dropped.
 
-    Attributes
-    ----------
-    path
-        File that it came from.
-    header
-        Values of each header key in file order; keys such as ``Note`` repeat.
-    columns
-        The 18 fields by name (the keys of `FIELDS`), -1 for unknown; times in seconds from the trace's start,
-        memory in KB per processor.
-    line_numbers
-        Line of each job in the file, from 1.
+    ``header`` has the values of each key in file order, as keys such as ``Note`` repeat; ``columns`` the 18 fields by
+    the keys of `FIELDS`, -1 for unknown: times in seconds from the trace's start, memory in KB per processor.
     """
 
     path: Path
@@ -210,15 +152,7 @@ class SwfTrace:
 
 
 def read_swf_trace(path: Path | str) -> SwfTrace:
-    """Read header and columns of an SWF file, plain, ``.gz`` or ``.xz``.
-
-    Raises
-    ------
-    InputError
-        The file is missing or cannot be read.
-    FileFormatError
-        A line has not exactly 18 fields, a field is not a finite number, or a submit time is negative.
-    """
+    """Read header and columns of an SWF file, plain, ``.gz`` or ``.xz``."""
     path = Path(path)
     with open_text(path) as stream:
         lines = stream.read().split("\n")
@@ -226,7 +160,7 @@ def read_swf_trace(path: Path | str) -> SwfTrace:
     data = [k for k, line in enumerate(lines) if line and not comment[k] and not line.isspace()]
     JOBS_OF_A_FILE.require(f"{path}: the number of lines", len(data))
     line_numbers = np.array(data, dtype=np.int64) + 1
-    table = parse_columns(path, [lines[k] for k in data], line_numbers)
+    table = _parse_columns(path, [lines[k] for k in data], line_numbers)
     table.setflags(write=False)
     trace = SwfTrace(
         path=path,

@@ -12,10 +12,8 @@ from planner.domain.cluster import CORES, Cluster
 from planner.domain.horizon import zone_named
 from planner.domain.intake import Intake
 from planner.domain.job import Job, parse_dependencies
-from planner.domain.precedence import require_no_circle
 from planner.errors import FileFormatError, InputError
 from planner.inputs.jobs.table_rows import Row, one_of, read_rows, require_known, rounded_up, row_time
-from planner.inputs.jobs.table_writer import write_job_table
 from planner.inputs.jobs.unit_groups import MEMORY, resource_columns, row_units
 from planner.inputs.local_times import FORMS, slurm_duration_s
 from planner.places import document
@@ -23,7 +21,6 @@ from planner.power.learned import Asked, PowerModel
 from planner.units import SECONDS_PER_HOUR, parse_duration
 
 CLASS_COLUMNS = ("partition", "node_class")
-__all__ = ["read_job_rows", "read_job_table", "write_job_table"]
 DESCRIBED_IN = document("jobs-files.md")
 """Where people find the columns."""
 RESOURCES = (MEMORY, "gpus")
@@ -75,57 +72,6 @@ def _names(row: Row, column: str) -> list[str]:
     return names
 
 
-def read_job_table(
-    path: Path | str,
-    *,
-    unit_cores: int,
-    power: PowerModel,
-    window: tuple[int, int] | None = None,
-    cluster: Cluster | None = None,
-    kind: str = "auto",
-    zone: str | None = None,
-) -> tuple[tuple[Job, ...], Intake]:
-    """Read jobs from a CSV (plain, ``.gz``, ``.xz``) or ``.parquet`` file; docs/jobs-files.md has the columns.
-
-    Parameters
-    ----------
-    path
-        The file.
-    unit_cores
-        Cores of a full unit, for jobs that give only their total.
-    power
-        What a job draws [W] from its id and cores, for jobs that do not say.
-    window
-        Only jobs submitted from the first to before the second [Unix seconds] are kept.
-    cluster
-        The machine: its resources have columns besides those of cores, memory_gb and gpus, and jobs may name its
-        partitions and node classes. Without one these are not read.
-    kind
-        ``csv``, ``parquet``, or ``auto`` to go by the suffix.
-    zone
-        The zone of times without an offset; without one such times are refused.
-
-    Raises
-    ------
-    FileFormatError
-        A column is unknown or missing, or a value cannot be; names line, column, value and remedy.
-    """
-    found, intake = read_job_rows(path, unit_cores=unit_cores, power=power, cluster=cluster, kind=kind, zone=zone)
-    jobs = tuple(job for job, _ in found)
-    try:
-        require_no_circle(jobs)
-    except InputError as error:
-        raise FileFormatError(Path(path), str(error)) from error
-    if window is not None:
-        jobs = tuple(job for job in jobs if window[0] <= job.submit_unix < window[1])
-        intake.notes.append(
-            f"{len(jobs)} of {len(found)} jobs were submitted in the window [{window[0]}, {window[1]})"
-            " of Unix time; repairs are counted over all"
-        )
-    intake.kept = len(jobs)
-    return jobs, intake
-
-
 def read_job_rows(
     path: Path | str,
     *,
@@ -137,9 +83,12 @@ def read_job_rows(
     further: Collection[str] = (),
     described_in: str = DESCRIBED_IN,
 ) -> tuple[list[tuple[Job, Row]], Intake]:
-    """The jobs of a table, each with its row, as for `read_job_table`.
+    """The jobs of a CSV (plain or packed) or Parquet table, each with its row; docs/jobs-files.md has the columns.
 
-    ``further`` are columns that the caller reads itself; ``described_in`` is where people find all columns.
+    ``unit_cores`` are those of a full unit, for jobs that give only their total. Resources of the ``cluster`` have
+    columns besides those of cores, memory_gb and gpus, and jobs may name its partitions and node classes. Times without
+    an offset are of the ``zone``; without one they are refused. ``further`` are columns that the caller reads itself;
+    ``described_in`` is where people find all columns.
     """
     path = Path(path)
     if unit_cores < 1:
@@ -184,32 +133,25 @@ def _job(
             row_classes(row, cluster),
             "exclusive" in row and row.flag("exclusive"),
         )
-        return Job(
-            id=identity,
-            submit_unix=submit_unix,
-            requested_s=asked.requested_s,
-            units=units,
-            power_w=_power_w(row, asked, power),
-            account=asked.account,
-            user=asked.user,
-            name=asked.name,
+        return asked.job(
+            submit_unix,
+            _power_w(row, asked, power),
             runtime_s=row.whole("runtime_s", limits.RUNTIME_S) if "runtime_s" in row else None,
             deadline_unix=deadline_unix,
-            revenue_weight=float(row.number("revenue_weight", limits.REVENUE_WEIGHT))
-            if "revenue_weight" in row
-            else 1.0,
-            classes=asked.classes,
-            exclusive=asked.exclusive,
+            revenue_weight=_factor(row, "revenue_weight", limits.REVENUE_WEIGHT),
             begin_unix=row_time(row, "begin_time", "begin_unix", repaired),
-            priority=float(row.number("priority", limits.PRIORITY)) if "priority" in row else 1.0,
+            priority=_factor(row, "priority", limits.PRIORITY),
             after=parse_dependencies(row.words("dependency")),
             qos=row.words("qos"),
-            partition=asked.partition,
         )
     except FileFormatError:
         raise
     except InputError as error:
         raise row.error(str(error), "correct this row") from error
+
+
+def _factor(row: Row, column: str, bounds: limits.Bounds) -> float:
+    return float(row.number(column, bounds)) if column in row else 1.0
 
 
 def _requested_s(row: Row, repaired: Counter[str]) -> int:

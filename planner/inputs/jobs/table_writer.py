@@ -22,12 +22,8 @@ Columns = dict[str, list[object]]
 def write_job_table(jobs: Iterable[Job], path: Path | str) -> None:
     """Write jobs to a ``.csv``, ``.csv.gz`` or ``.parquet`` file; the same jobs give the same bytes.
 
-    Raises
-    ------
-    InputError
-        The suffix is none of these, or a resource has a name that cannot be written.
-    OutputError
-        The file cannot be written.
+    InputError where the suffix is none of these, or a resource has a name that cannot be written; OutputError where the
+    file cannot be.
     """
     write_columns(job_table_columns(tuple(jobs)), path)
 

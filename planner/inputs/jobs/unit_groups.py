@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import lru_cache
@@ -37,13 +37,9 @@ def _parse(text: str, resources: tuple[str, ...]) -> tuple[UnitGroup, ...]:
     return tuple(_parse_group(part.strip(), resources) for part in text.split(";"))
 
 
-def format_unit_groups(groups: Iterable[UnitGroup]) -> str:
-    """Text of unit groups; `parse_unit_groups` gives back exactly the same groups."""
-    return _format(tuple(groups))
-
-
 @lru_cache(maxsize=4096)
-def _format(groups: tuple[UnitGroup, ...]) -> str:
+def format_unit_groups(groups: tuple[UnitGroup, ...]) -> str:
+    """Text of unit groups; `parse_unit_groups` gives back exactly the same groups."""
     return "; ".join(
         f"{group.count}x " + " ".join(f"{_name(name)}={_amount(amount)}" for name, amount in group.amounts)
         for group in groups
@@ -81,19 +77,12 @@ def _amount(value: float) -> str:
 class UnitShape:
     """How the processors that a trace asks for become units.
 
-    Attributes
-    ----------
-    unit_cores
-        Cores of a full unit, usually those of a node.
-    core_scale
-        Factor on the cores asked for, such as 9600 / 93312 for a machine of another size.
-    use_memory
-        Whether memory requests of the source count.
+    ``unit_cores`` are those of a full unit, usually those of a node; ``core_scale`` is a factor on the cores asked for,
+    such as 9600 / 93312 for a machine of another size.
     """
 
     unit_cores: int
     core_scale: float = 1.0
-    use_memory: bool = True
 
     def __post_init__(self) -> None:
         UNIT_CORES.require("unit cores", self.unit_cores)
@@ -107,11 +96,12 @@ class UnitShape:
 def unit_shape_of(choice: Jobs, cluster: Cluster) -> UnitShape:
     """The shape by the ``jobs:`` of a scenario; a full unit has the cores of the plainest node class by default."""
     cores = int(cluster.classes[0].capacity[CORES])
-    return (
-        UnitShape(cores) if isinstance(choice, SlurmJobs) else UnitShape(choice.unit_cores or cores, choice.core_scale)
-    )
+    if isinstance(choice, SlurmJobs):
+        return UnitShape(cores)
+    return UnitShape(choice.unit_cores or cores, choice.core_scale)
 
 
+@lru_cache(maxsize=4096)
 def cut_cores(cores: int, unit_cores: int, memory_gb_per_core: float = 0.0) -> tuple[UnitGroup, ...]:
     """Units of a job of this many cores: full units of ``unit_cores``, then one with the rest, if any.
 
@@ -123,17 +113,7 @@ def cut_cores(cores: int, unit_cores: int, memory_gb_per_core: float = 0.0) -> t
 
 
 def row_units(row: Row, resources: Sequence[str], unit_cores: int) -> tuple[UnitGroup, ...]:
-    """Unit groups of the job in a row.
-
-    Parameters
-    ----------
-    row
-        The row.
-    resources
-        Names of all resources that a table may speak of, cores among them.
-    unit_cores
-        Cores of a full unit, for a job that gives only its total.
-    """
+    """Unit groups of the job in a row; ``unit_cores`` are those of a full unit, for a job that gives only its total."""
     if "unit_groups" in row:
         others = [name for name in ("units", *resource_columns(resources)) if name in row]
         if others:

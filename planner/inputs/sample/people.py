@@ -104,10 +104,7 @@ def program_name(user: User, draw: float, *, gpu: bool) -> str:
 class Pool:
     """Nodes of one class and the jobs that they get: jobs are counted in cores, or in GPUs where ``gpu``.
 
-    Attributes
-    ----------
-    work_share
-        Part of the class's time that these jobs are to fill.
+    ``work_share`` is the part of the class's time that these jobs are to fill.
     """
 
     node_class: NodeClass

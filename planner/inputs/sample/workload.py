@@ -24,7 +24,7 @@ from planner.inputs.sample.lublin import (
     draw_submit_times,
 )
 from planner.inputs.sample.people import GPUS, Pool, draw_users, pools_of, population, program_name
-from planner.limits import DAY_S, JOBS_OF_A_FILE, LOAD, SAMPLE_DAYS, SAMPLE_JOBS, SEED
+from planner.limits import DAY_S, JOBS_OF_A_FILE, SAMPLE_DAYS, SAMPLE_JOBS
 from planner.power.learned import Asked, PowerModel
 from planner.units import SECONDS_PER_HOUR
 
@@ -38,6 +38,8 @@ DAILY_SPREAD = 0.12
 """Standard deviation of the logarithm of a day's work."""
 
 DEADLINE_SHARE = 0.02
+LARGEST_SHARE = 0.0625
+"""Part of a class of nodes that the largest job may take, as sites limit it."""
 
 _BATCH = 512
 _FAIR_SHARES = np.array([0.125, 0.25, 0.4, 0.5, 0.75, 1.0, 2.0, 4.0])
@@ -65,7 +67,6 @@ def generate_jobs(
     seed: int,
     power: PowerModel,
     load: float = 0.9,
-    largest_share: float = 0.0625,
 ) -> tuple[tuple[Job, ...], Intake]:
     """The jobs submitted on a local calendar day, in order of submission.
 
@@ -73,33 +74,16 @@ def generate_jobs(
     jobs until the node-time that they request is the day's part of ``load``. The answer depends on the arguments
     alone: any day can be made without the others.
 
-    Parameters
-    ----------
-    day, zone
-        The day, and the time zone in which it is one.
-    cluster
-        Machine that the jobs are for; no job is larger than one of its classes.
-    seed
-        Any whole number from 0 up.
-    power
-        Mean power of a job [W] by what it asks for; GPUs add 250 W each.
-    load
-        Node-time requested per week over what the machine has in a week; working days get more, weekends less.
-    largest_share
-        Part of a class of nodes that the largest job may take, as sites limit it.
+    ``load`` is the node-time requested per week over what the machine has in a week; working days get more, weekends
+    less. ``power`` is the mean power of a job [W] by what it asks for; GPUs add 250 W each.
     """
-    SEED.require("the seed", seed)
-    if not 0 <= load <= LOAD.high:
-        raise InputError(f"the load is {load}; it must be between 0 and {LOAD.high}, where 1 fills the machine")
-    if not 0 < largest_share <= 1:
-        raise InputError(f"the largest share is {largest_share}; it must be above 0 and at most 1")
     horizon = Horizon(day, zone)
     rng = np.random.default_rng([seed, day.toordinal()])
     work_s = load * day_factor(day, rng) * horizon.length_s
     drafts: list[_Draft] = []
     for number, pool in enumerate(pools_of(cluster)):
         pool_rng = np.random.default_rng([seed, day.toordinal(), number])
-        drafts += _fill(pool, pool_rng, work_s * pool.core_equivalents, largest_share)
+        drafts += _fill(pool, pool_rng, work_s * pool.core_equivalents)
     order = rng.permutation(len(drafts))
     submits_s = draw_submit_times(rng, len(drafts), _weights_of(horizon))
     intake = Intake(f"sample workload of {day.isoformat()}, seed {seed}")
@@ -128,13 +112,13 @@ def _weights_of(horizon: Horizon) -> Floats:
     return np.array([CYCLE_WEIGHTS[start.hour * 2 + start.minute // 30] for start in starts])
 
 
-def _fill(pool: Pool, rng: np.random.Generator, work_core_s: float, largest_share: float) -> list[_Draft]:
+def _fill(pool: Pool, rng: np.random.Generator, work_core_s: float) -> list[_Draft]:
     """Jobs whose requested core-equivalents times time come nearest to the work [core s]."""
     drafts: list[_Draft] = []
     done = 0.0
     units_of, taken = cache(pool.units), cache(pool.taken)
     while True:
-        for draft in _draw_batch(pool, rng, pool.largest_job(largest_share), units_of):
+        for draft in _draw_batch(pool, rng, pool.largest_job(LARGEST_SHARE), units_of):
             area = taken(draft.units) * draft.requested_s
             if done + area / 2 > work_core_s:
                 return drafts

@@ -22,13 +22,7 @@ Ranges = list[tuple[int, int, int]]
 
 
 def expand(text: str) -> tuple[str, ...]:
-    """The names that a list stands for, in its order.
-
-    Raises
-    ------
-    InputError
-        The list cannot be read, or stands for more than 100,000 names.
-    """
+    """The names that a list stands for, in its order; InputError where it cannot be read, or stands for too many."""
     names: list[str] = []
     position = 0
     while position < len(text):

@@ -1,12 +1,56 @@
-"""A job of Slurm as one plain record, whatever command and version of Slurm has written it: squeue or sacct."""
+"""A job of Slurm as one plain record, whatever command and version of Slurm has written it, squeue or sacct; and what
+Slurm's words for its state mean."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Literal
 
-from planner.inputs.slurm.job_states import JobState
 from planner.inputs.slurm.notations import Amounts, SlurmDependency
+
+JobState = Literal["pending", "running", "finished", "other"]
+ENDED = frozenset(
+    {
+        "BOOT_FAIL",
+        "CANCELLED",
+        "COMPLETED",
+        "DEADLINE",
+        "FAILED",
+        "NODE_FAIL",
+        "OUT_OF_MEMORY",
+        "PREEMPTED",
+        "TIMEOUT",
+    }
+)
+HELD = frozenset({"REQUEUE_HOLD", "RESV_DEL_HOLD", "SPECIAL_EXIT"})
+"""Wait until somebody releases them."""
+# Suspended jobs have given back their cores, others are at another cluster: neither to be planned nor over.
+_OTHER = frozenset({"REVOKED", "STAGE_OUT", "SUSPENDED"})
+# These hold their nodes, whatever else is said about the job.
+_HOLDING = frozenset({"COMPLETING", "RUNNING", "STOPPED"})
+# Slurm 22.05 writes one word only, and these instead of RUNNING or PENDING.
+_RUNNING = frozenset({"CONFIGURING", "POWER_UP_NODE", "RESIZING", "SIGNALING"})
+_PENDING = frozenset({"PENDING", "REQUEUED", "REQUEUE_FED"}) | HELD
+
+
+def state_words(words: Sequence[str]) -> tuple[str, ...]:
+    """Slurm's words in capitals and in order; a text such as ``CANCELLED by 1000`` is its first word."""
+    return tuple(sorted({word.split()[0].upper() for word in words if word.strip()}))
+
+
+def job_state(words: Sequence[str]) -> JobState:
+    """The state behind such words; ``other`` also for words that are not known."""
+    found = frozenset(words)
+    if found & _OTHER:
+        return "other"
+    if found & _HOLDING:
+        return "running"
+    if found & ENDED and not found & _PENDING:
+        return "finished"
+    if found & _PENDING:
+        return "pending"
+    return "running" if found & _RUNNING else "other"
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,28 +65,11 @@ class AllocatedNode:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What a job asks for.
+    """What a job asks for; None where nothing is said.
 
-    Attributes
-    ----------
-    min_nodes, max_nodes
-        Nodes; ``max_nodes`` None: as many as Slurm likes.
-    cpus, tasks, cpus_per_task, tasks_per_node, min_cpus_per_node
-        CPUs of all nodes, and how they are shared out; None where nothing is said.
-    memory_per_node_mb, memory_per_cpu_mb
-        Memory; both None: the site's default, or all of every node.
-    memory_in_all_mb
-        Memory of all nodes as Slurm has worked it out.
-    gpus_per_node, gpus_in_all
-        GPUs of each node, or of all nodes together where Slurm may spread them as it likes; None: not asked that way.
-    gpu_type
-        Type of the GPUs; empty: any.
-    exclusive
-        Whether its nodes are for it alone; None where this version of Slurm does not say.
-    nodes, excluded_nodes
-        Nodes that it must have, and nodes that it must not have.
-    features
-        Features of nodes that it needs, as written: ``a100&infiniband``.
+    ``max_nodes`` None: as many as Slurm likes. Memory neither per node nor per CPU: the site's default, or all of every
+    node; ``memory_in_all_mb`` is that of all nodes as Slurm has worked it out. ``gpus_in_all`` Slurm may spread over
+    the nodes as it likes. ``features`` are as written: ``a100&infiniband``.
     """
 
     min_nodes: int
@@ -68,40 +95,13 @@ class Request:
 class SlurmJob:
     """One job, one task of a job array, or all tasks of an array that Slurm still keeps in one record.
 
-    Accounts say less than the queue: what only the queue knows is empty there, and the other way round.
-
-    Attributes
-    ----------
-    job_id
-        Slurm's number; tasks that wait have that of their array.
-    state, state_words
-        What the planner makes of the state; Slurm's words for it, in capitals and in order.
-    submit_unix
-        When it was submitted.
-    begin_unix
-        The earliest start that is set; where none is, when the job became eligible. None: not eligible yet.
-    start_unix, end_unix
-        Real start and real end; None as long as there is none.
-    limit_s
-        Time limit; None: unlimited.
-    request
-        What it asks for.
-    allocated, had
-        The nodes that it has or had, with what it has of each where Slurm says so; the sums over all nodes.
-    array_job_id, array_task_id, array_limit
-        The array, the task, and how many tasks of it may run at once; None where there is none.
-    tasks
-        The waiting tasks that Slurm keeps in one record, of which this is all, or one; empty for other jobs.
-    het_job_id
-        The heterogeneous job that it is a part of; None where it is none.
-    held
-        Whether it waits until somebody releases it.
-    priority
-        Slurm's own; None where it does not say.
-    energy_j
-        Energy of its nodes while it ran, shared ones whole; None where nothing was measured.
-    obstacles
-        Why it cannot be planned, one sentence per reason; empty where it can.
+    Accounts say less than the queue: what only the queue knows is empty there, and the other way round. Tasks that wait
+    have the ``job_id`` of their array. ``begin_unix`` is the earliest start that is set; where none is, when the job
+    became eligible; None: not eligible yet. ``limit_s`` None: unlimited. ``allocated`` are its nodes with what it has
+    of each where Slurm says so, ``had`` the sums over all of them. ``array_limit`` tasks of its array may run at once.
+    ``tasks`` are the waiting ones that Slurm keeps in one record, of which this is all, or one. ``energy_j`` is that of
+    its nodes while it ran, shared ones whole; None where nothing was measured. ``obstacles`` say why it cannot be
+    planned, one sentence per reason.
     """
 
     job_id: int

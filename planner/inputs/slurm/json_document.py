@@ -37,17 +37,7 @@ _PARSER = re.compile(r"v0\.0\.(\d{1,4})")
 
 @dataclass(frozen=True, slots=True)
 class Fields:
-    """One object of the JSON.
-
-    Attributes
-    ----------
-    source
-        File or command that it comes from.
-    place
-        Where it stands, such as ``jobs[3]``; empty for the whole document.
-    values
-        Its values by key, as JSON has them.
-    """
+    """One object of the JSON, with the file or command that it comes from, and where it stands, such as ``jobs[3]``."""
 
     source: str
     place: str
@@ -226,21 +216,8 @@ def content_of(source: Source) -> tuple[str, bytes]:
 def read_document(source: Source, key: str, command: str) -> tuple[Fields, tuple[Fields, ...]]:
     """The whole document, and the objects of its list of this name.
 
-    Bytes that are not UTF-8 are replaced: a user's odd job name must not hide the rest of the queue.
-
-    Parameters
-    ----------
-    source
-        Where the JSON is.
-    key
-        The list that is needed, such as ``jobs``.
-    command
-        The command that writes such a document, for messages.
-
-    Raises
-    ------
-    InputError
-        It is not JSON, has no such list, or Slurm reports an error in it.
+    Bytes that are not UTF-8 are replaced: a user's odd job name must not hide the rest of the queue. ``command`` writes
+    such a document. InputError where it is not JSON, has no such list, or Slurm reports an error in it.
     """
     name, content = content_of(source)
     root = Fields(name, "", _parsed(name, content, command))

@@ -15,7 +15,7 @@ from planner.domain.situation import NodeState, Outage, outage_key
 from planner.errors import InputError
 from planner.inputs.jobs.unit_groups import MEMORY
 from planner.inputs.slurm.job import Request
-from planner.inputs.slurm.nodes import DOWN, SlurmNode
+from planner.inputs.slurm.nodes import SlurmNode
 from planner.inputs.slurm.reservations import Reservation
 from planner.scenario.slurm import SlurmSection
 
@@ -26,7 +26,6 @@ MOST_BY_FEATURE = 50
 """Classes beyond which nodes are not told apart by their features: some sites give every rack its own."""
 
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_-]")
-UNHEARD = frozenset({"NOT_RESPONDING", "NO_RESPOND", "UNKNOWN"})
 
 
 @dataclass(frozen=True)
@@ -54,20 +53,10 @@ class Kind:
 
 @dataclass(frozen=True)
 class SlurmMachine:
-    """Slurm's nodes as the planner numbers them.
+    """Slurm's nodes as the planner numbers them, and the classes in their order, with how many nodes each has.
 
-    Attributes
-    ----------
-    nodes
-        The nodes by their numbers.
-    classes
-        The classes in the order of the nodes, each with what its nodes have in common.
-    planned
-        The partitions whose jobs are planned.
-    by_feature
-        Whether classes tell nodes apart by their features.
-    left_out
-        How many nodes are in no partition that is planned.
+    ``planned`` are the partitions whose jobs are planned. Classes tell nodes apart by their features if ``by_feature``.
+    ``left_out`` nodes are in no partition that is planned.
     """
 
     nodes: tuple[SlurmNode, ...]
@@ -122,10 +111,7 @@ class SlurmMachine:
 def machine_of(nodes: Sequence[SlurmNode], partitions: Sequence[str] = ()) -> SlurmMachine:
     """The machine of the nodes that are in some partition; ``partitions`` are those that are planned, all by default.
 
-    Raises
-    ------
-    InputError
-        A partition has no nodes, or no node is left.
+    InputError where a partition has no nodes, or no node is left.
     """
     known = {name for node in nodes for name in node.partitions}
     for name in partitions:
@@ -193,17 +179,9 @@ def outages_of(
 ) -> tuple[Outage, ...]:
     """The stretches of time in which nodes take no new work, sorted.
 
-    Parameters
-    ----------
-    machine
-        The nodes, whose states hold from the moment on until further notice.
-    reservations
-        Nodes that are kept for somebody. Jobs that run in a reservation are not planned, so that for all others its
-        nodes are closed.
-    busy
-        Nodes on which something runs. Nothing can run on a node that is down: such a node drains, whatever Slurm says.
-    moment_unix
-        The moment.
+    The states of nodes hold from the moment on until further notice. Nothing can run on a node that is down: one that
+    is ``busy`` drains, whatever Slurm says. Jobs that run in a reservation are not planned, so that for all others its
+    nodes are closed.
     """
     found = set()
     for number, node in enumerate(machine.nodes):
@@ -222,10 +200,7 @@ def outages_of(
 
 
 def _closed_as(node: SlurmNode) -> NodeState | None:
-    """The state of a node that takes no new work; None where it does, also where it must be switched on first.
-
-    A node that only does not answer, as all do while slurmctld starts, is down for Slurm itself once that lasts.
-    """
+    """The state of a node that takes no new work; None where it does, also where it must be switched on first."""
     if node.is_draining:
         return "drain"
-    return "down" if node.has(*(DOWN - UNHEARD)) else None
+    return "down" if node.is_down else None

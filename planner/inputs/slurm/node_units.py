@@ -21,11 +21,7 @@ def units_of(request: Request, kinds: Collection[Kind]) -> tuple[UnitGroup, ...]
     """The units that a waiting job needs: one on each node, as few nodes as it asks for and its tasks fit on.
 
     Tasks are spread evenly. A job that wants whole nodes asks for all cores of the smallest kind that it fits on.
-
-    Raises
-    ------
-    InputError
-        It fits on no number of nodes; says why.
+    InputError where it fits on no number of nodes; says why.
     """
     tasks, cpus_per_task = _tasks(request)
     nodes = _nodes(request, tasks, cpus_per_task, kinds)
@@ -113,22 +109,10 @@ def some_classes(allowed: Iterable[str], every: Iterable[str]) -> tuple[str, ...
 
 
 def asked_of(job: SlurmJob, whole_cpus: float, cluster: Cluster, machine: SlurmMachine | None) -> Asked:
-    """The request of a job that ran.
+    """The request of a job that ran, on nodes with ``whole_cpus`` in all.
 
-    Parameters
-    ----------
-    job
-        The job, with its nodes.
-    whole_cpus
-        CPUs that its nodes have in all.
-    cluster, machine
-        The nodes on which jobs are planned, and the machine of Slurm behind them; None where the scenario has nodes of
-        its own.
-
-    Raises
-    ------
-    InputError
-        No such job could be planned: its partition is not planned, or no node can hold it.
+    InputError where no such job could be planned. ``machine`` is that of Slurm behind the cluster; None where the
+    scenario has nodes of its own.
     """
     request = _request(job, whole_cpus, has_gpus=GPUS in cluster.resources)
     kinds, why = _kinds(job.partition, cluster) if machine is None else machine.allowed(request, job.partitions)

@@ -42,17 +42,7 @@ class Amounts:
 
 @dataclass(frozen=True, slots=True)
 class Gres:
-    """Generic resources of a text.
-
-    Attributes
-    ----------
-    gpus
-        GPUs; 0 where there are none.
-    gpu_type
-        Their type where it is said, several with commas between them.
-    others
-        Everything else, as written.
-    """
+    """Generic resources of a text: GPUs, their types with commas where they are said, and all else as written."""
 
     gpus: int = 0
     gpu_type: str = ""
@@ -73,16 +63,8 @@ def parse_tres(text: str) -> Amounts:
     return Amounts(_count(found, "node"), _count(found, "cpu"), _memory_mb(found), gpus)
 
 
-def parse_gres(text: str, *, bare: bool = False) -> Gres:
-    """GPUs and other generic resources in any of Slurm's spellings.
-
-    Parameters
-    ----------
-    text
-        As Slurm writes it; CPUs and memory in it are left out.
-    bare
-        Whether everything in it is a generic resource, also without ``gres/`` before it, as for nodes.
-    """
+def parse_gres(text: str) -> Gres:
+    """GPUs and other generic resources in any of Slurm's spellings; CPUs and memory in it are left out."""
     if not text:
         return Gres()
     gpus, types, others = 0, [], []
@@ -92,7 +74,7 @@ def parse_gres(text: str, *, bare: bool = False) -> Gres:
         if name == "gpu":
             gpus += int(rest.pop()) if rest and _COUNT.fullmatch(rest[-1]) else 1
             types += [each for each in rest if each]
-        elif name and name != "none" and (prefix or bare):
+        elif name and name != "none" and prefix:
             others.append(item.strip())
     return Gres(gpus, ",".join(sorted(set(types))), tuple(others))
 
@@ -117,16 +99,9 @@ def _memory_mb(found: Mapping[str, str]) -> int | None:
 
 @dataclass(frozen=True, slots=True)
 class ArrayTasks:
-    """Waiting tasks of an array.
+    """Waiting tasks of an array, sorted, of which ``limit`` may run at once; None: any number.
 
-    Attributes
-    ----------
-    tasks
-        Their numbers, sorted; empty where the text does not say them all.
-    limit
-        How many may run at once; None where any number may.
-    obstacle
-        Why the tasks are not read one by one; empty where they are.
+    There are none where they are not read one by one; ``obstacle`` says why.
     """
 
     tasks: tuple[int, ...]
@@ -166,19 +141,9 @@ def _no_tasks(text: str) -> InputError:
 class Requirement:
     """One thing that a job waits for.
 
-    Attributes
-    ----------
-    kind
-        ``after``: the other has started; ``afterok``, ``afternotok``, ``afterany``: it has ended well, badly, anyhow;
-        ``singleton``: no other job of this user and name runs. Slurm has further kinds.
-    job_id
-        The other job, or the whole array; None for a singleton.
-    task_id
-        The task, where it is one of an array.
-    delay_s
-        How long after the other's start, for ``after`` [s].
-    status
-        ``unfulfilled`` or ``failed`` as Slurm writes it.
+    Kinds are ``after``: the other has started, at least ``delay_s`` ago; ``afterok``, ``afternotok``, ``afterany``: it
+    has ended well, badly, anyhow; ``singleton``: no other job of this user and name runs, ``job_id`` is None. Slurm has
+    further ones. ``task_id`` None: the whole array, or no array. ``status`` is as Slurm writes it, such as ``failed``.
     """
 
     kind: str
@@ -190,19 +155,7 @@ class Requirement:
 
 @dataclass(frozen=True, slots=True)
 class SlurmDependency:
-    """Everything that a job waits for.
-
-    Attributes
-    ----------
-    text
-        As Slurm writes it.
-    requirements
-        What could be read of it.
-    any_of
-        Whether one of them is enough.
-    is_readable
-        Whether all of it could be read.
-    """
+    """Everything that a job waits for, or any one of it; the text as Slurm writes it, and what could be read of it."""
 
     text: str = ""
     requirements: tuple[Requirement, ...] = ()

@@ -50,13 +50,7 @@ class SlurmSite:
     def snapshot(
         self, scenario: Scenario, own_begin: OwnBegin, may_hold: MayHold = lambda job, moment: True
     ) -> tuple[Situation, Intake]:
-        """What is true at the moment of the documents; begin times of the planner's own bind nobody.
-
-        Raises
-        ------
-        InputError
-            A document cannot be read, or says what cannot be true of the machine.
-        """
+        """What is true at the moment of the documents; begin times of the planner's own bind nobody."""
         queue, moment = self.documents.queue(), self.documents.moment_unix
         power = power_of(scenario)
         intake = Intake(self.documents.source)
@@ -149,20 +143,11 @@ class SlurmSite:
                 some_classes(allowed, self.machine.classes),
                 bool(queued.request.exclusive),
             )
-            return Job(
-                id=queued.label,
-                submit_unix=queued.submit_unix,
-                requested_s=queued.limit_s,
-                units=asked.units,
-                power_w=power(asked),
-                account=queued.account,
-                user=queued.user,
-                name=queued.name,
+            return asked.job(
+                queued.submit_unix,
+                power(asked),
                 deadline_unix=queued.deadline_unix,
                 qos=queued.qos,
-                partition=queued.partition,
-                classes=asked.classes,
-                exclusive=asked.exclusive,
                 begin_unix=own_begin_unix if is_later else None,
                 after=after,
             )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import dataclass
+from collections.abc import Mapping
 
 from planner.errors import InputError
 from planner.inputs.slurm.job import AllocatedNode, Request
@@ -16,31 +16,20 @@ Share = tuple[int | None, int | None]
 """CPUs and memory [MB] of a node."""
 
 
-@dataclass(frozen=True, slots=True)
-class Gpus:
-    """GPUs that a job asks for, as far as they can be counted, and what else of generic resources it asks for."""
-
-    per_node: int | None
-    in_all: int | None
-    kind: str
-    others: tuple[str, ...]
-
-
 def read_request(row: Fields, parser: int | None) -> tuple[Request, tuple[str, ...]]:
     """The request of a job, and the generic resources in it that are no GPUs to be counted.
 
-    Parameters
-    ----------
-    row
-        The job.
-    parser
-        Number of Slurm's data parser; None where it is not known.
+    ``parser`` is the number of Slurm's data parser; None where it is not known.
     """
     asked = row.parsed("tres_req_str", parse_tres)
     # `node_count` is what Slurm would give at best: of a range, not the least.
     nodes = asked.nodes or row.positive("node_count") or 1
     most_nodes = row.positive("max_nodes")
-    gpus = _gpus(row, asked.gpus or 0, one_node=nodes == 1 and most_nodes == 1)
+    per = {key: row.parsed(f"tres_per_{key}", parse_gres) for key in ("node", "job", "task", "socket")}
+    others = [text for each in per.values() for text in each.others]
+    if per["socket"].gpus:
+        others.append("GPUs per socket")
+    gpus_per_node, gpus_in_all = _gpus(per, row, asked.gpus or 0, one_node=nodes == 1 and most_nodes == 1)
     request = Request(
         min_nodes=nodes,
         max_nodes=most_nodes,
@@ -52,15 +41,15 @@ def read_request(row: Fields, parser: int | None) -> tuple[Request, tuple[str, .
         memory_per_node_mb=row.positive("memory_per_node"),
         memory_per_cpu_mb=row.positive("memory_per_cpu"),
         memory_in_all_mb=asked.memory_mb or None,
-        gpus_per_node=gpus.per_node,
-        gpus_in_all=gpus.in_all,
-        gpu_type=gpus.kind,
+        gpus_per_node=gpus_per_node,
+        gpus_in_all=gpus_in_all,
+        gpu_type=",".join(sorted({each.gpu_type for each in per.values() if each.gpu_type})),
         exclusive=_exclusive(row, parser),
         nodes=row.hosts("required_nodes"),
         excluded_nodes=row.hosts("excluded_nodes"),
         features=row.text("features"),
     )
-    return request, gpus.others
+    return request, tuple(others)
 
 
 def accounted_request(asked: Amounts, nodes: int, command: str) -> Request:
@@ -87,20 +76,15 @@ def is_exclusive_command(line: str) -> bool:
     return any(word == "--exclusive" or word.startswith("--exclusive=") for word in words)
 
 
-def _gpus(row: Fields, in_amounts: int, *, one_node: bool) -> Gpus:
+def _gpus(per: Mapping[str, Gres], row: Fields, in_amounts: int, *, one_node: bool) -> tuple[int | None, int | None]:
     """GPUs by node where that is certain, else in all."""
-    per = {key: row.parsed(f"tres_per_{key}", parse_gres) for key in ("node", "job", "task", "socket")}
-    kind = ",".join(sorted({each.gpu_type for each in per.values() if each.gpu_type}))
-    others = [text for each in per.values() for text in each.others]
-    if per["socket"].gpus:
-        others.append("GPUs per socket")
     per_node = per["node"].gpus or _of_tasks(per["task"], row.positive("tasks_per_node"))
     in_all = per["job"].gpus or _of_tasks(per["task"], row.positive("tasks"))
     if not per_node and not in_all:
         in_all = in_amounts
     if not per_node and one_node:
         per_node = in_all
-    return Gpus(per_node or None, in_all or None, kind, tuple(others))
+    return per_node or None, in_all or None
 
 
 def _of_tasks(each: Gres, tasks: int | None) -> int:

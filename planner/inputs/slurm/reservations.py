@@ -18,33 +18,16 @@ RESERVATIONS_COMMAND = "scontrol show reservation --json"
 RESERVATION_TEXT_COMMAND = "scontrol --oneliner show reservation"
 NO_RESERVATIONS = "No reservations in the system"
 _CELL = re.compile(r"(\S+?)=(\S*)")
-_KEYS = {
-    "ReservationName": "name",
-    "Nodes": "node_list",
-    "Flags": "flags",
-    "PartitionName": "partition",
-    "Users": "users",
-    "Accounts": "accounts",
-}
+_KEYS = {"ReservationName": "name", "Nodes": "node_list", "Flags": "flags"}
 _TIMES = {"StartTime": "start_time", "EndTime": "end_time"}
 
 
 @dataclass(frozen=True, slots=True)
 class Reservation:
-    """One reservation.
+    """One reservation; ``end_unix`` None: until further notice.
 
-    Attributes
-    ----------
-    name
-        As Slurm calls it.
-    nodes
-        Names of its nodes, also where it holds some cores of each; none where it holds licences only.
-    start_unix, end_unix
-        From when until when; ``end_unix`` None: until further notice.
-    flags
-        Slurm's words, in capitals and in order, such as ``MAINT``.
-    partition, users, accounts
-        For whom it is; empty where nothing is said.
+    It has the names of its nodes also where it holds some cores of each, and none where it holds licences only.
+    ``flags`` are Slurm's words, in capitals and in order, such as ``MAINT``.
     """
 
     name: str
@@ -52,9 +35,6 @@ class Reservation:
     start_unix: int
     end_unix: int | None
     flags: tuple[str, ...] = ()
-    partition: str = ""
-    users: tuple[str, ...] = ()
-    accounts: tuple[str, ...] = ()
 
     @property
     def is_maintenance(self) -> bool:
@@ -63,18 +43,7 @@ class Reservation:
 
 
 def read_reservations(source: Source) -> tuple[Reservation, ...]:
-    """Every reservation, in the order of the document.
-
-    Parameters
-    ----------
-    source
-        A file with the output of ``scontrol show reservation --json``, or that output.
-
-    Raises
-    ------
-    InputError
-        A value cannot be what it should be; names file or command, place, value and what is expected.
-    """
+    """Every reservation, in the order of the document."""
     return tuple(reservation_of(row) for row in read_document(source, "reservations", RESERVATIONS_COMMAND)[1])
 
 
@@ -93,25 +62,11 @@ def reservation_of(row: Fields) -> Reservation:
         start_unix=start,
         end_unix=end,
         flags=tuple(sorted({flag.upper() for flag in row.names("flags")})),
-        partition=row.text("partition"),
-        users=row.names("users"),
-        accounts=row.names("accounts"),
     )
 
 
 def read_reservation_text(source: Source) -> tuple[Reservation, ...]:
-    """Every reservation, in the order of the text.
-
-    Parameters
-    ----------
-    source
-        A file with the output of the command under ``TZ=UTC``, or that output.
-
-    Raises
-    ------
-    InputError
-        A line is none of a reservation; names file or command, line, and what is expected.
-    """
+    """Every reservation, in the order of the text, which the command has written under ``TZ=UTC``."""
     name, content = content_of(source)
     found = []
     for number, line in enumerate(content.decode("utf-8", "replace").splitlines(), start=1):

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from planner.inputs.slurm.job import AllocatedNode, SlurmJob
-from planner.inputs.slurm.job_states import job_state, state_words
+from planner.inputs.slurm.job import AllocatedNode, SlurmJob, job_state, state_words
 from planner.inputs.slurm.json_document import Fields, Source, names_of, number_of, read_document
 from planner.inputs.slurm.notations import Amounts
 from planner.inputs.slurm.request import accounted_request
@@ -28,18 +27,7 @@ class Accounts:
 
 
 def read_accounting(source: Source) -> Accounts:
-    """Every job.
-
-    Parameters
-    ----------
-    source
-        A file with the output of ``sacct --json``, or that output.
-
-    Raises
-    ------
-    InputError
-        A value cannot be what it should be; names file or command, place, value and what is expected.
-    """
+    """Every job of the output of ``sacct --json``."""
     _, rows = read_document(source, "jobs", COMMAND)
     return Accounts(tuple(_job(row) for row in rows))
 

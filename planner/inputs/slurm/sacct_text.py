@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from zoneinfo import ZoneInfo
@@ -19,9 +19,8 @@ from planner import limits
 from planner.errors import FileFormatError, InputError
 from planner.inputs.local_times import FORMS, moments_of, slurm_duration_s
 from planner.inputs.slurm.hostlist import expand
-from planner.inputs.slurm.job import AllocatedNode, SlurmJob
-from planner.inputs.slurm.job_states import job_state, state_words
-from planner.inputs.slurm.json_document import NO_HOSTS, DocumentAnswer, Source, content_of, names_of
+from planner.inputs.slurm.job import AllocatedNode, SlurmJob, job_state, state_words
+from planner.inputs.slurm.json_document import NO_HOSTS, DocumentAnswer, Read, Source, content_of, names_of
 from planner.inputs.slurm.notations import Amounts, parse_tres
 from planner.inputs.slurm.request import accounted_request
 from planner.inputs.slurm.sacct_json import GARBAGE_J, Accounts, read_accounting
@@ -66,22 +65,16 @@ class _Line:
             raise self.wrong(column, "a whole number")
         return int(self.text(column))
 
+    def parsed(self, column: str, parse: Callable[[str], Read]) -> Read:
+        """What a function makes of a cell; its InputError gets the line and the column."""
+        try:
+            return parse(self.text(column))
+        except InputError as error:
+            raise FileFormatError(self.source, f"{column}: {error}", line=self.number) from error
+
 
 def read_sacct_text(source: Source, zone: ZoneInfo) -> tuple[Accounts, Counter[str]]:
-    """Every job of the table, and what was repaired, by reason.
-
-    Parameters
-    ----------
-    source
-        A file with the output of ``sacct --parsable2``, or that output.
-    zone
-        The zone of its local times.
-
-    Raises
-    ------
-    FileFormatError
-        A column is missing, or a cell cannot be what it should be; names line, column, value and what is expected.
-    """
+    """Every job of the table, and what was repaired, by reason; ``zone`` is that of its local times."""
     name, content = content_of(source)
     repaired: Counter[str] = Counter()
     jobs: list[SlurmJob] = []
@@ -151,7 +144,7 @@ def _job(line: _Line, label: re.Match[str], zone: ZoneInfo, repaired: Counter[st
     if is_over and start is not None and end is not None and end < start:
         raise line.wrong("End", f"a time after Start, {line.text('Start')}")
     is_task = label[2] is not None and label[2].isdigit()
-    nodes = _hosts(line)
+    nodes = line.parsed("NodeList", expand) if line.has("NodeList") and line.text("NodeList") not in NO_HOSTS else ()
     return SlurmJob(
         job_id=line.whole("JobIDRaw") or int(label[1]) + int(label[3] or 0),  # parts of a job follow its number
         name=line.text("JobName"),
@@ -170,7 +163,7 @@ def _job(line: _Line, label: re.Match[str], zone: ZoneInfo, repaired: Counter[st
         allocated=tuple(AllocatedNode(name) for name in nodes),
         had=_amounts(line),
         energy_j=_energy_j(line),
-        request=accounted_request(_tres(line, "ReqTRES"), len(nodes), line.text("SubmitLine")),
+        request=accounted_request(line.parsed("ReqTRES", parse_tres), len(nodes), line.text("SubmitLine")),
     )
 
 
@@ -226,30 +219,13 @@ def _limit_s(line: _Line) -> int | None:
     return None if line.text("Timelimit").lower() in words else _duration_s(line, "Timelimit") or None
 
 
-def _hosts(line: _Line) -> tuple[str, ...]:
-    text = line.text("NodeList")
-    if text in NO_HOSTS or not line.has("NodeList"):
-        return ()
-    try:
-        return expand(text)
-    except InputError as error:
-        raise FileFormatError(line.source, f"NodeList: {error}", line=line.number) from error
-
-
 def _amounts(line: _Line) -> Amounts:
     """What the job had."""
-    found = _tres(line, "AllocTRES")
+    found = line.parsed("AllocTRES", parse_tres)
     cpus = found.cpus
     for column in ("AllocCPUS", "NCPUS"):
         cpus = cpus or line.whole(column)
     return replace(found, cpus=cpus or None)
-
-
-def _tres(line: _Line, column: str) -> Amounts:
-    try:
-        return parse_tres(line.text(column))
-    except InputError as error:
-        raise FileFormatError(line.source, f"{column}: {error}", line=line.number) from error
 
 
 def _energy_j(line: _Line) -> int | None:

@@ -31,20 +31,9 @@ RESERVATIONS, RESERVATION_TEXT = "reservations.json", "reservations.txt"
 
 @dataclass(frozen=True)
 class Documents:
-    """Every document of one moment.
+    """Every document of one moment by its name; ``source`` is the folder or Slurm itself, for messages.
 
-    Attributes
-    ----------
-    source
-        The folder, or Slurm itself, for messages.
-    moment_unix
-        When they were written.
-    version
-        Slurm's version, as ``22.05.8``.
-    by_name
-        Each document by its name.
-    remarks
-        What is left out and why.
+    ``version`` is Slurm's, as ``22.05.8``. ``remarks`` say what is left out and why.
     """
 
     source: str

@@ -9,9 +9,10 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from planner.domain.cluster import CORES
-from planner.domain.job import Job, UnitGroup
+from planner.domain.job import UnitGroup
 from planner.domain.situation import StartedJob
 from planner.inputs.slurm.job import AllocatedNode, SlurmJob
 from planner.inputs.slurm.machine import SlurmMachine
@@ -84,19 +85,11 @@ def _started(
         told["hold less than Slurm says: others have the rest of their nodes"] += 1
     units = tuple(UnitGroup.of(len(members), dict(amounts)) for amounts, members in groups.items())
     limit_s = max(1, ran.limit_s or (YEAR_S if end is None else end - start))
-    job = Job(
-        id=ran.label,
-        submit_unix=min(ran.submit_unix, start),
-        requested_s=moment_unix - start + COMPLETING_S if ran.is_completing else limit_s,
-        units=units,
-        power_w=power(Asked(ran.label, units, limit_s, ran.user, ran.account, ran.name, ran.partition)),
-        account=ran.account,
-        user=ran.user,
-        name=ran.name,
-        deadline_unix=ran.deadline_unix,
-        qos=ran.qos,
-        partition=ran.partition,
-    )
+    asked = Asked(ran.label, units, limit_s, ran.user, ran.account, ran.name, ran.partition)
+    power_w = power(asked)
+    if ran.is_completing:
+        asked = replace(asked, requested_s=moment_unix - start + COMPLETING_S)
+    job = asked.job(min(ran.submit_unix, start), power_w, deadline_unix=ran.deadline_unix, qos=ran.qos)
     return StartedJob(
         job,
         start,

@@ -57,23 +57,9 @@ def read_snapshot(
 ) -> tuple[Situation, Intake]:
     """What is true at a moment, by a table of jobs; of a plain job table every job is pending.
 
-    Parameters
-    ----------
-    path
-        The table: the columns of job tables, and ``state``, ``start_time``, ``end_time``, ``nodes``, ``unit_nodes``.
-    at_unix
-        The moment [Unix seconds].
-    scenario
-        The site, whose ``cluster.down`` counts too.
-    nodes_path
-        A table of nodes that cannot be used: ``node``, ``state``, ``from``, ``to``.
-
-    Raises
-    ------
-    FileFormatError
-        A cell cannot be read, or contradicts another of its row; names line, column, value and remedy.
-    InputError
-        What the tables say together cannot be true of the machine.
+    The table has the columns of job tables, and ``state``, ``start_time``, ``end_time``, ``nodes``, ``unit_nodes``;
+    that of nodes that cannot be used ``node``, ``state``, ``from``, ``to``. The scenario's ``cluster.down`` counts too.
+    InputError where what the tables say together cannot be true of the machine.
     """
     path = Path(path)
     limits.UNIX_S.require("the moment of the snapshot", at_unix)
@@ -257,13 +243,7 @@ def _nodes(row: Row, cluster: Cluster) -> tuple[tuple[int, ...], tuple[int, ...]
 def read_node_states(
     path: Path | str, cluster: Cluster, repaired: Counter[str], zone: str | None = None
 ) -> set[Outage]:
-    """The outages of a table; a node that is up has none. Times without an offset are of the zone.
-
-    Raises
-    ------
-    FileFormatError
-        A column is unknown or missing, or a cell cannot be; names line, column, value and remedy.
-    """
+    """The outages of a table; a node that is up has none. Times without an offset are of the zone."""
     path = Path(path)
 
     def accept(columns: list[str]) -> None:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from planner.inputs.local_times import clock_shifts
 from planner.inputs.timed_csv import Samples
 from planner.inputs.weather.open_meteo import read_open_meteo
 from planner.inputs.weather.typical_year import day_in_season, read_epw, read_tmy3, sample_path
-from planner.inputs.weather.weather_csv import OF_HUMIDITY, WeatherFile, is_tmy3, read_weather_csv
+from planner.inputs.weather.weather_csv import OF_HUMIDITY, is_tmy3, read_weather_csv
 from planner.printable import shortened
 from planner.scenario.weather import ConstantWeather, SampleWeather
 from planner.scenario.weather import Weather as WeatherChoice
@@ -51,7 +51,10 @@ _WORDS = {
     "pressure_hpa": "pressure",
 }
 FORMATS: tuple[str, ...] = get_args(WeatherFormat)
-_Reader = Callable[[Path, str, Horizon, str | None, dt.date | None, Sequence[str]], WeatherFile]
+YEARS = {"epw": read_epw, "tmy3": read_tmy3}
+"""Readers of a typical year."""
+DATED = {"open-meteo": read_open_meteo, "csv": read_weather_csv}
+"""Readers of weather with dates."""
 
 
 def weather_of(choice: WeatherChoice, horizon: Horizon, *, humidity: bool = False) -> tuple[Weather, Intake]:
@@ -91,41 +94,29 @@ def read_weather(
     humidity: bool = False,
     members: Sequence[str] = (),
 ) -> tuple[Weather, Intake]:
-    """Read the weather of a planning day.
+    """Read the weather over exactly the planning day, and what was kept and repaired for it.
 
-    Parameters
-    ----------
-    source
-        A file (plain or .gz), or ``sample``: Greensboro's typical year, which pvlib ships.
-    horizon
-        The planning day.
-    format
-        One of ``READERS``, or ``auto`` to tell from the name and the second line.
-    zone
-        Zone of times that a CSV or Open-Meteo file writes without one. EPW and TMY3 files carry their own.
-    taken_day
-        Another date whose weather to take, at the same local clock time: a season for the day.
-    members
-        Columns of temperatures of a forecast with several, or patterns of them: the temperature is their mean.
-    humidity
-        Whether humidity and pressure are wanted; they are left alone otherwise, whatever they are.
+    The source is a file (plain, .gz or .xz), or ``sample``: Greensboro's typical year, which pvlib ships. The format
+    ``auto`` is told from the name and the second line. ``zone`` is that of times that a CSV or Open-Meteo file writes
+    without one; EPW and TMY3 files carry their own. ``taken_day`` is another date whose weather to take, at the same
+    local clock time: a season for the day. Of ``members``, columns of temperatures of a forecast or patterns of them,
+    the temperature is the mean. Without ``humidity`` that and pressure are left alone, whatever they are.
 
-    Returns
-    -------
-    Weather, Intake
-        Series over exactly the planning day, and what was kept and repaired for it.
-
-    Notes
-    -----
-    Holes of up to 3 h are filled linearly. A longer one is an error in the temperature, and makes any other
-    quantity absent, with a note. In EPW and TMY3 files hour k is the hour that ends at k o'clock.
+    Holes of up to 3 h are filled linearly. A longer one is an error in the temperature, and makes any other quantity
+    absent, with a note. In EPW and TMY3 files hour k is the hour that ends at k o'clock.
     """
     path = sample_path() if str(source) == SAMPLE else Path(source)
     name = SAMPLE if str(source) == SAMPLE else path.name
-    if format not in FORMATS:
-        raise InputError(f"unknown weather format {format!r}; use one of {', '.join(FORMATS)}")
     require_file(path)
-    file = READERS[_format_of(path) if format == "auto" else format](path, name, horizon, zone, taken_day, members)
+    kind = _format_of(path) if format == "auto" else format
+    if kind in DATED:
+        file = DATED[kind](path, name, zone, members)
+    elif members:
+        raise FileFormatError(
+            path, "is a typical year, without members", remedy="give a CSV or Open-Meteo file, or leave members out"
+        )
+    else:
+        file = YEARS[kind](path, name).around(horizon, taken_day)
     wanted = {name: samples for name, samples in file.samples.items() if humidity or name not in OF_HUMIDITY}
     if file.members:
         wanted.pop("temperature_c", None)
@@ -166,16 +157,16 @@ def read_weather(
         intake.notes.append(f"the weather of {taken_day} stands in for {horizon.day}")
     if "temperature_c" not in series:
         raise CoverageError(f"temperature of {name} has no values at all; give another source")
+    temperature_c = series.pop("temperature_c")
+    # Pyranometers read a little below zero at night; power from that would be negative.
+    others: dict[str, Any] = {
+        quantity: StepSeries(steps.what, steps.edges_unix, np.maximum(steps.values, 0.0))
+        for quantity, steps in series.items()
+    }
     return Weather(
         source=name,
-        temperature_c=series["temperature_c"],
-        ghi_w_per_m2=_not_below_zero(series.get("ghi_w_per_m2")),
-        dni_w_per_m2=_not_below_zero(series.get("dni_w_per_m2")),
-        dhi_w_per_m2=_not_below_zero(series.get("dhi_w_per_m2")),
-        wind_m_per_s=_not_below_zero(series.get("wind_m_per_s")),
-        cloud_percent=series.get("cloud_percent"),
-        humidity_percent=series.get("humidity_percent"),
-        pressure_hpa=series.get("pressure_hpa"),
+        temperature_c=temperature_c,
+        **others,
         latitude_deg=file.latitude_deg,
         longitude_deg=file.longitude_deg,
         altitude_m=file.altitude_m,
@@ -186,26 +177,8 @@ def read_weather(
 
 def constant_weather(temperature_c: float, horizon: Horizon) -> Weather:
     """One temperature [C] all day: for tests and for questions of the kind "what if it were 35 C"."""
-    limits.TEMPERATURE_C.require("the temperature", temperature_c)
     what = f"constant temperature {temperature_c:g} C"
     return Weather(what, StepSeries.constant(what, temperature_c, horizon.start_unix, horizon.end_unix))
-
-
-def _alone(path: Path, members: Sequence[str]) -> Path:
-    """The path of a file of one year, which has no members."""
-    if members:
-        raise FileFormatError(
-            path, "is a typical year, without members", remedy="give a CSV or Open-Meteo file, or leave members out"
-        )
-    return path
-
-
-READERS: dict[str, _Reader] = {
-    "epw": lambda path, name, horizon, _, day, members: read_epw(_alone(path, members), name).around(horizon, day),
-    "tmy3": lambda path, name, horizon, _, day, members: read_tmy3(_alone(path, members), name).around(horizon, day),
-    "open-meteo": lambda path, name, _horizon, zone, _day, members: read_open_meteo(path, name, zone, members),
-    "csv": lambda path, name, _horizon, zone, _day, members: read_weather_csv(path, name, zone, members),
-}
 
 
 def _format_of(path: Path) -> str:
@@ -235,10 +208,3 @@ def _check_values(path: Path, quantity: str, samples: Samples) -> None:
             f"the {what} at {when:%Y-%m-%d %H:%M UTC} is {value:g} {unit}",
             remedy=f"give {what}s {limits}; for a missing one leave it empty",
         )
-
-
-def _not_below_zero(series: StepSeries | None) -> StepSeries | None:
-    """Pyranometers read a little below zero at night; power from that would be negative."""
-    if series is None:
-        return None
-    return StepSeries(series.what, series.edges_unix, np.maximum(series.values, 0.0))

@@ -39,7 +39,7 @@ def solar_from_file(choice: FileSolar, horizon: Horizon) -> StepSeries:
     nothing is invented.
     """
     table = read_timed_csv(choice.file, zone=choice.zone)
-    name = table.column(choice.column) if choice.column is not None else table.column_starting("power")
+    name = table.value_column(choice.column, "power")
     said = _UNIT_AT_END.search(name)
     declared = next((unit for unit in _WATTS if said and unit.lower() == said[1].lower()), choice.unit)
     if declared != choice.unit:
@@ -81,27 +81,10 @@ def solar_power(
     azimuth_deg: float,
     losses_fraction: float = 0.14,
 ) -> StepSeries:
-    """AC power of a fixed photovoltaic array through the day.
+    """AC power of a fixed photovoltaic array through the day [W], one step for each step of the irradiance.
 
-    Parameters
-    ----------
-    weather
-        Weather of the day, with a place and at least global horizontal irradiance, or cloud cover.
-    horizon
-        The planning day.
-    peak_kw
-        Peak DC power at standard test conditions [kW].
-    tilt_deg
-        Tilt from horizontal, 0 to 90 [degrees].
-    azimuth_deg
-        Direction that the array faces, clockwise from north; 180 is south [degrees].
-    losses_fraction
-        Soiling, shading, wiring, mismatch, age and the like, off the DC power; 0.14 as in [1]_.
-
-    Returns
-    -------
-    StepSeries
-        AC power [W], one step for each step of the irradiance.
+    ``peak_kw`` is the DC power at standard test conditions. The azimuth is clockwise from north; 180 is south. Losses
+    are soiling, shading, wiring, mismatch, age and the like, off the DC power; 0.14 as in [1]_.
 
     Notes
     -----
@@ -125,7 +108,7 @@ def solar_power(
     .. [5] B. Haurwitz, Journal of Meteorology 2, 154-166 (1945)
     .. [6] F. Kasten, G. Czeplak, Solar Energy 24, 177-189 (1980)
     """
-    _check(weather, peak_kw, tilt_deg, azimuth_deg, losses_fraction)
+    _require_known(weather)
     import pandas as pd
     from pvlib import inverter, irradiance, pvsystem, solarposition, temperature
 
@@ -210,7 +193,8 @@ def _sun_unix(horizon: Horizon, weather: Weather, moments: npt.NDArray[np.int64]
     return moved
 
 
-def _check(weather: Weather, peak_kw: float, tilt_deg: float, azimuth_deg: float, losses_fraction: float) -> None:
+def _require_known(weather: Weather) -> None:
+    """InputError where the weather does not have what photovoltaics go by."""
     if weather.latitude_deg is None or weather.longitude_deg is None:
         raise InputError(
             f"photovoltaics need a place, and {weather.source} has none; give weather.latitude_deg and"
@@ -221,10 +205,3 @@ def _check(weather: Weather, peak_kw: float, tilt_deg: float, azimuth_deg: float
             f"photovoltaics need irradiance or cloud cover, and {weather.source} has neither for the day; give an EPW"
             " or TMY3 file, ask Open-Meteo for shortwave_radiation, or add ghi_w_per_m2 or cloud_percent to a CSV"
         )
-    for name, value, within in (
-        ("peak_kw", peak_kw, limits.SOLAR_KW),
-        ("tilt_deg", tilt_deg, limits.TILT_DEG),
-        ("azimuth_deg", azimuth_deg, limits.AZIMUTH_DEG),
-        ("losses_fraction", losses_fraction, limits.FRACTION),
-    ):
-        within.require(f"photovoltaics: {name}", value)

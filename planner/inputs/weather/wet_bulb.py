@@ -52,16 +52,8 @@ def wet_bulb(temperature_c: npt.ArrayLike, humidity_percent: npt.ArrayLike, pres
     .. math:: (2501 + 1.86 T - 4.186 T^*) W = (2501 - 2.326 T^*) W_s(T^*) - 1.006 (T - T^*)
 
     with W the humidity ratio of the air and :math:`W_s` that of saturated air [1]_, equation 33; below 0 C over ice,
-    equation 35. The right side grows with :math:`T^*`, which is found by halving.
-
-    Parameters
-    ----------
-    temperature_c : array-like
-        Dry-bulb temperature T. [C]
-    humidity_percent : array-like
-        Relative humidity over water, as weather is reported; above 100 it counts as 100. [%]
-    pressure_pa : array-like
-        Air pressure at the place, not reduced to sea level. [Pa]
+    equation 35. The right side grows with :math:`T^*`, which is found by halving. Humidity is that over water, as
+    weather is reported; above 100 % it counts as 100. The pressure is that at the place, not reduced to sea level.
 
     References
     ----------

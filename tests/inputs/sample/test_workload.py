@@ -10,9 +10,8 @@ import pytest
 from planner.domain.cluster import Cluster, NodeClass
 from planner.domain.horizon import Horizon
 from planner.domain.job import Job
-from planner.errors import InputError
-from planner.inputs.sample import generate_jobs
 from planner.inputs.sample.people import ACCOUNTS, population
+from planner.inputs.sample.workload import generate_jobs
 from planner.power.learned import Asked
 
 DAY, SUNDAY = dt.date(2024, 5, 31), dt.date(2024, 6, 2)
@@ -197,13 +196,3 @@ def test_a_job_above_the_power_limit_is_dropped_and_counted() -> None:
     assert all(job.power_w <= 1000 for job in jobs)
     assert intake.kept == len(jobs)
     assert sum(intake.dropped.values()) > 0
-
-
-@pytest.mark.parametrize(
-    ("argument", "value"), [("seed", -1), ("load", -0.1), ("load", float("nan")), ("largest_share", 0.0)]
-)
-def test_bad_arguments_are_named(argument: str, value: float) -> None:
-    """An argument out of range is refused with its value."""
-    arguments = {"seed": 0, argument: value}
-    with pytest.raises(InputError, match=str(value)):
-        generate_jobs(DAY, zone="UTC", cluster=CPU, power=lambda _: 1.0, **arguments)  # type: ignore[arg-type]

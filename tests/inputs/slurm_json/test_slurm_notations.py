@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from planner.inputs.slurm.job_states import job_state
+from planner.inputs.slurm.job import job_state
 from planner.inputs.slurm.notations import Amounts, ArrayTasks, Gres, parse_gres, parse_tasks, parse_tres
 
 
 @pytest.mark.parametrize("text", ["none", "gres:none", "gres/none", "none,none", ""])
 def test_none_is_no_resource(text: str) -> None:
     """Slurm's word for nothing stands where resources would, of nodes and of jobs."""
-    assert parse_gres(text, bare=True) == Gres()
+    assert parse_gres(text) == Gres()
     assert parse_gres(f"gres:gpu:2,{text}") == Gres(gpus=2)
 
 

@@ -1,4 +1,4 @@
-"""Writes a snapshot as tables, CSV or Parquet, that read back as the same snapshot."""
+"""Writes a snapshot as tables, CSV or Parquet, that read back as the same snapshot, for tests of the reader."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from pathlib import Path
 from planner.domain.cluster import Cluster
 from planner.domain.node_text import format_unit_nodes
 from planner.domain.situation import SINCE_EVER, NodeState, Situation, StartedJob
-from planner.errors import InputError
 from planner.inputs.jobs.table_writer import Columns, job_table_columns, write_columns
 from planner.units import utc_text
 
@@ -17,19 +16,7 @@ from planner.units import utc_text
 def write_snapshot(
     snapshot: Situation, path: Path | str, *, cluster: Cluster, nodes_path: Path | str | None = None
 ) -> None:
-    """Write the jobs, and to ``nodes_path`` the nodes that cannot be used; ``.csv``, ``.csv.gz`` or ``.parquet``.
-
-    The moment is not written: who reads the tables says it.
-
-    Raises
-    ------
-    InputError
-        The suffix is none of these, or the snapshot has outages and there is no place for them.
-    OutputError
-        A file cannot be written.
-    """
-    if snapshot.outages and nodes_path is None:
-        raise InputError(f"{path}: the snapshot has nodes that cannot be used; give a second file for them")
+    """Write the jobs, and to ``nodes_path`` the nodes that cannot be used; ``.csv``, ``.csv.gz`` or ``.parquet``."""
     write_columns(_job_columns(snapshot, cluster), path)
     if nodes_path is not None:
         write_columns(_node_columns(snapshot, cluster), nodes_path)
