@@ -4,6 +4,7 @@ python benchmarks/holding.py mirror --data DIR      every day of three weeks of 
 python benchmarks/holding.py now --pending 2000     seconds of CPU of a decision of `plan now`
 python benchmarks/holding.py reach --data DIR       weeks with all known ahead: the limit, and a schedule that was found
 python benchmarks/holding.py peak --eur-per-kw 1    weeks with a charge on the peak, of which holds know nothing
+python benchmarks/holding.py knows --hours 6        the weeks tuned on, real runtimes told to one use of them at a time
 """
 
 from __future__ import annotations
@@ -13,8 +14,12 @@ import datetime as dt
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 
@@ -26,7 +31,7 @@ from planner.inputs.jobs.read import submitted_jobs
 from planner.limits import DAY_S
 from planner.online.expected_prices import QUARTER_S, QUARTERS_PER_DAY
 from planner.online.hold_day import look_ahead
-from planner.online.holding import Holding
+from planner.online.holding import Holding, HoldingReplay
 from planner.online.policies import policy_named
 from planner.online.replay import Replay, replay
 from planner.places import shipped_folder
@@ -34,11 +39,12 @@ from planner.planning.how_to_hold import holding_of, holding_of_trace
 from planner.runs.replay_ledger import origin_of
 from planner.scenario.load import load_scenario
 from planner.studies.data_files import data_folder
-from planner.studies.operation import UNSEEN
+from planner.studies.operation import TUNED, UNSEEN
 from planner.studies.operation_replays import (
     TRACES,
     WEEK_DAYS,
     Week,
+    decided_without,
     energy_eur,
     limit_figures,
     moved_prices,
@@ -46,6 +52,7 @@ from planner.studies.operation_replays import (
     scenario_of,
     week_of,
 )
+from planner.units import MILLI, SECONDS_PER_HOUR
 
 PUBLISHED_S = 13 * 3600
 """Prices of a day are known from 13:00 of the day before on."""
@@ -163,17 +170,105 @@ def peak(data: Path | None, weeks: tuple[str, ...], hours: int, eur_per_kw: floa
         )
 
 
+JOB, ROOM, GUESSES, PRICES = "the job itself", "ends of running jobs", "guesses of the time ahead", "prices"
+KNOWLEDGE: tuple[tuple[str, ...], ...] = (
+    (), (JOB, ROOM, GUESSES), (JOB,), (ROOM,), (GUESSES,), (JOB, ROOM), (PRICES,), (JOB, ROOM, GUESSES, PRICES),
+)  # fmt: skip
+"""Which uses of runtimes and prices are told what will be."""
+
+
+@contextmanager
+def told(known: tuple[str, ...]) -> Iterator[None]:
+    """Replays within tell the real lengths of jobs to some uses of them.
+
+    Each job has a row of its own as that of its name, which says how long it is; where that is not to be known, one of
+    which nothing is seen, so that it is as long as those of its kind. In Curie's trace names say no more than kinds.
+    """
+
+    class Told(HoldingReplay):
+        def __init__(self, playing: Any, trace: Any, holding: Holding, **more: Any) -> None:
+            state, count = playing.state, len(trace)
+            rows, width = state.taken.shape
+            own = np.arange(rows - 1, rows - 1 + count)
+            taken = np.zeros((rows + 2 * count, width))
+            taken[: rows - 1], taken[-1] = state.taken[:-1], state.taken[-1]
+            taken[own, 0] = width - 1
+            taken[own, 1:] = (state.jobs["runtime"] / np.maximum(1, state.jobs["estimate"]))[:, None]
+            playing.state = state._replace(taken=taken)
+            self._rows = {True: own, False: own + count}
+            super().__init__(playing, trace, holding, **more)
+            self._tell(JOB)
+
+        def _tell(self, use: str) -> None:
+            self.state.jobs["like_name"][:] = self._rows[use in known]
+
+        def _decide(self, now_s: int) -> None:
+            self._tell(ROOM)
+            super()._decide(now_s)
+            self._tell(JOB)
+
+        def _cheapest_strength(self, *given: Any) -> float:
+            self._tell(GUESSES)
+            return super()._cheapest_strength(*given)
+
+    with patch("planner.online.replay.HoldingReplay", Told):
+        yield
+
+
+def knows(data: Path | None, weeks: tuple[str, ...], hours: int, repeats: int) -> None:
+    """Print what weeks save with real runtimes told to one use of them at a time, and which held jobs come too late.
+
+    EASY believes the requested times throughout.
+    """
+    folder, trace = data_folder(data), data_folder(data) / TRACES["curie"].file
+    rows: dict[tuple[str, ...], list[list[float]]] = {known: [] for known in KNOWLEDGE}
+    for first, repeat in ((each, k) for each in weeks for k in range(repeats)):
+        day = dt.date.fromisoformat(first)
+        week = week_of("curie", trace, day, None, repeat, "requested")
+        with tempfile.TemporaryDirectory() as tables:
+            prices = moved_prices(folder, "fr-2012", day, Path(tables))
+            scenario = scenario_of("curie", trace, prices, f"rules.max_delay={hours}h")
+            holding = holding_of_trace(scenario, week.source.trace)
+            easy = energy_eur(scenario, week, week.easy, day)
+            wait_s = week.easy.wait_s[week.is_counted].mean()
+            print(f"{first}, repeat {repeat}: EASY costs {easy:.2f} EUR, mean wait {wait_s / 60:.1f} min")
+            for known in KNOWLEDGE:
+                with told(known):
+                    found = held(week, decided_without("publication", holding) if PRICES in known else holding)
+                saved = 1 - energy_eur(scenario, week, found, day) / easy
+                wait_s = found.wait_s[week.is_counted].mean()
+                part, eur = held_too_far(week, found, holding)
+                rows[known].append([saved, wait_s / 60, part, eur / easy])
+                print(_told(known, rows[known][-1]), flush=True)
+    print("means")
+    for known, each in rows.items():
+        print(_told(known, np.mean(each, axis=0).tolist()))
+
+
+def held_too_far(week: Week, found: Replay, holding: Holding) -> tuple[float, float]:
+    """Which part of the energy of held jobs starts after the end of its hold, and what it costs more for that [EUR]."""
+    trace, paid = week.source.trace, paid_by_second(week, holding)
+    kw, length = trace.power_mw / MILLI**2, trace.runtime_s
+    is_held = week.is_counted & (found.held_until_s >= 0)
+    late = np.flatnonzero(is_held & (found.start_s > found.held_until_s))
+    start, until = found.start_s[late], found.held_until_s[late]
+    eur = kw[late] @ (paid[start + length[late]] - paid[start] - paid[until + length[late]] + paid[until])
+    return float((kw * length)[late].sum() / max(1.0, (kw * length)[is_held].sum())), float(eur)
+
+
+def _told(known: tuple[str, ...], row: list[float]) -> str:
+    saved, wait_min, part, lost = row
+    late = f"{part:.0%} of the energy held starts after the end of its hold, which costs {lost:.2%}"
+    return f"  known {', '.join(known) or 'nothing'}: saved {saved:.2%}, mean wait {wait_min:.1f} min; {late}"
+
+
 def best_found(week: Week, holding: Holding, hours: int, rounds: int) -> tuple[Replay, float]:
     """The schedule of the best round, and the part of the energy that starts too late."""
-    assert holding.costs is not None
-    trace, easy, costs = week.source.trace, week.easy, holding.costs
+    trace, easy = week.source.trace, week.easy
     own, length = np.flatnonzero(week.is_counted), trace.runtime_s
     last_s = easy.start_s + hours * 3600
-    seconds = np.arange(int(easy.end_s.max()) + 10 * DAY_S)
-    place = (seconds + origin_of(trace) - costs.first_unix) // QUARTER_S
-    price = (costs.eur_per_kwh * costs.cooled)[np.minimum(place, len(costs.cooled) - 1)]
-    paid = np.concatenate([np.zeros(1), np.cumsum(np.where(np.isnan(price), np.nanmean(price), price))])
-    room = np.full(len(seconds) // 60, int(trace.machine.capacity[:, 0].sum()))
+    paid = paid_by_second(week, holding)
+    room = np.full(len(paid) // 60, int(trace.machine.capacity[:, 0].sum()))
     for job in np.flatnonzero(~week.is_counted).tolist():
         room[easy.start_s[job] // 60 : (easy.end_s[job] - 1) // 60 + 1] -= trace.width[job]
     energy = trace.power_mw[own] * length[own].astype(float)
@@ -190,6 +285,16 @@ def best_found(week: Week, holding: Holding, hours: int, rounds: int) -> tuple[R
             break
         rank[is_late] = rank[is_late] * stream.uniform(0.2, 0.7, int(is_late.sum())) - 1
     return replace(easy, start_s=best[1]), best[0]
+
+
+def paid_by_second(week: Week, holding: Holding) -> np.ndarray:
+    """What a kW costs from the begin of the trace until each second, by what prices and weather really were [EUR]."""
+    assert holding.costs is not None
+    costs = holding.costs
+    seconds = np.arange(int(week.easy.end_s.max()) + 10 * DAY_S)
+    place = (seconds + origin_of(week.source.trace) - costs.first_unix) // QUARTER_S
+    price = (costs.eur_per_kwh * costs.cooled)[np.minimum(place, len(costs.cooled) - 1)] / SECONDS_PER_HOUR
+    return np.concatenate([np.zeros(1), np.cumsum(np.where(np.isnan(price), np.nanmean(price), price))])
 
 
 def _cheapest(left: np.ndarray, paid: np.ndarray, week: Week, job: int, last_s: int) -> int:
@@ -210,23 +315,26 @@ def _cheapest(left: np.ndarray, paid: np.ndarray, week: Week, job: int, last_s: 
 def main(given: list[str] | None = None) -> int:
     """The command."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("mirror", "now", "reach", "peak"))
+    parser.add_argument("what", choices=("mirror", "now", "reach", "peak", "knows"))
     parser.add_argument("--data", type=Path, default=None)
     parser.add_argument("--weeks", type=int, default=3)
     parser.add_argument("--pending", type=int, default=2000)
     parser.add_argument("--hours", type=int, default=12)
     parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--only", nargs="*", default=UNSEEN, help="weeks of reach and peak, by their Mondays")
+    parser.add_argument("--only", nargs="*", default=None, help="weeks of reach, peak and knows, by their Mondays")
     parser.add_argument("--rounds", type=int, default=30)
     parser.add_argument("--eur-per-kw", type=float, default=1.0)
     asked = parser.parse_args(given)
     if asked.what == "mirror":
         return min(1, mirror(asked.data, asked.weeks, asked.hours))
+    if asked.what == "knows":
+        knows(asked.data, tuple(asked.only or TUNED), asked.hours, asked.repeats)
+        return 0
     if asked.what == "reach":
-        reach(asked.data, tuple(asked.only), asked.hours, asked.rounds)
+        reach(asked.data, tuple(asked.only or UNSEEN), asked.hours, asked.rounds)
         return 0
     if asked.what == "peak":
-        peak(asked.data, tuple(asked.only), asked.hours, asked.eur_per_kw)
+        peak(asked.data, tuple(asked.only or UNSEEN), asked.hours, asked.eur_per_kw)
         return 0
     times = decision_s(asked.pending, asked.hours, asked.repeats)
     reading, deciding = min(times, key=sum)

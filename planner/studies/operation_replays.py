@@ -239,7 +239,7 @@ def week_figures(
     week = week_of(site, trace, day, load, repeat, estimate)
     scenario = scenario_of(site, trace, prices, *(FLAT if is_flat else ()), f"rules.max_delay={hours}h")
     jobs = _without_users(week.source.trace) if without == "users" else week.source.trace
-    holding, policy = _without(without, holding_of_trace(scenario, jobs)), policy_named("hold")
+    holding, policy = decided_without(without, holding_of_trace(scenario, jobs)), policy_named("hold")
     make_ready(policy, estimate_named(estimate).make)
     began = time.process_time()
     held = replay(jobs, policy, week.estimate, holding=holding, past=week.before.past_at(week.first_s))
@@ -272,7 +272,7 @@ def _without_users(trace: Trace) -> Trace:
     return replace(trace, user=np.full(len(trace), -1, dtype=np.int64), requested_s=trace.requested_s)
 
 
-def _without(part: str, holding: Holding) -> Holding:
+def decided_without(part: str, holding: Holding) -> Holding:
     """The same decided without one of its parts."""
     if part == "publication" and holding.costs is not None:
         costs = holding.costs

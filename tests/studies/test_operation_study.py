@@ -20,7 +20,7 @@ from planner.studies.operation_replays import (
     SAMPLE,
     TRACES,
     _submitted,
-    _without,
+    decided_without,
     limit_figures,
     require_conserved,
     week_figures,
@@ -173,7 +173,7 @@ def test_conservation_is_checked_by_counting() -> None:
 
 def test_a_part_left_out_changes_what_is_decided() -> None:
     for part in PARTS:
-        changed = _without(part, NO_HOLDING)
+        changed = decided_without(part, NO_HOLDING)
         assert (changed.params != NO_HOLDING.params) == (part in ("look ahead", "arrivals", "hysteresis"))
 
 
