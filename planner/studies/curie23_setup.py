@@ -75,7 +75,7 @@ EASY = "easy"
 _SEARCHES = tuple(reversed([method for method in METHODS if method not in (*RULES, EASY)]))
 _AHEAD = StudyRun("harvest-ahead", "harvest", ("search.lookahead_days=2",), "harvest, two days together")
 _WHOLE = StudyRun(
-    "harvest-whole", "harvest", ("goal.kind=whole", "goal.later=0", "goal.waiting=0.003"), "harvest, waits priced"
+    "harvest-whole", "harvest", ("goal.kind=whole", "goal.later=0", "goal.waiting=0.005"), "harvest, waits priced"
 )
 
 RUNS = {

@@ -198,7 +198,7 @@ def test_what_the_user_sets_goes_over_what_makes_a_run(tmp_path: Path) -> None:
         Curie23Study(data=tmp_path, settings=settings).scenario_of("ours", "air-winter", "harvest-whole").goal.waiting
         for settings in ((), ("goal.waiting=0.002",))
     ]
-    assert prices == [0.003, 0.002]
+    assert prices == [0.005, 0.002]
 
 
 def test_runs_of_other_days_and_settings_have_folders_of_their_own() -> None:
