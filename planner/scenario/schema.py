@@ -16,11 +16,13 @@ from planner.domain.situation import Outage
 from planner.scenario.carbon import Carbon, NoCarbon
 from planner.scenario.chooser import Kinds
 from planner.scenario.cluster import ClusterSection, WrittenAsSection
+from planner.scenario.goal import Goal
+from planner.scenario.hold import HoldSection
 from planner.scenario.jobs import Jobs, SlurmJobs
 from planner.scenario.power import Power
 from planner.scenario.revenue import Budgets, Revenue
-from planner.scenario.rules import Goal, Rules
-from planner.scenario.search import HoldSection, Search
+from planner.scenario.rules import Rules
+from planner.scenario.search import Search
 from planner.scenario.sections import Key, Section
 from planner.scenario.slurm import LIVE, SlurmSection
 from planner.scenario.solar_battery import BatterySection, ModelledSolar, Solar
