@@ -512,7 +512,7 @@ def test_what_jobs_ask_for_is_read_as_slurm_reads_it(empty_cluster: Cluster, mon
     monkeypatch.setenv("PATH", SEARCH)
     slurm, filler = Slurm(conf=empty_cluster.conf), empty_cluster.fill()
     jobs = {empty_cluster.submit("--time=1", *words, sleep_s=60): (words, cpus) for words, cpus in SHAPES.items()}
-    documents = take(slurm).documents
+    documents = take(slurm)
     machine = SlurmSite.of(documents, SlurmSection()).machine
     for job in documents.queue().of_state("pending"):
         words, cpus = jobs[job.label]
