@@ -6,11 +6,15 @@ import os
 from collections import Counter, defaultdict
 from pathlib import Path
 
+import hypothesis
 import pytest
 from _pytest.terminal import TerminalReporter
 
 from planner import defaults
 from planner.accounting import audit
+
+hypothesis.settings.register_profile("any machine", deadline=None)  # a busy one takes long, which is no failure
+hypothesis.settings.load_profile("any machine")
 
 SEARCH_STEPS = 1_000
 """Steps of a search where a command says nothing: enough for all that a search does, a twentieth of what users get."""

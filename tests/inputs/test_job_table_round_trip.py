@@ -41,7 +41,7 @@ JOB = st.builds(
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".csv.gz", ".parquet"])
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(jobs=st.lists(JOB, max_size=4, unique_by=lambda job: job.id).map(tuple))
 def test_what_is_written_reads_back_the_same(tmp_path: Path, suffix: str, jobs: tuple[Job, ...]) -> None:
     """Every field of every job survives the file, to the last bit."""
