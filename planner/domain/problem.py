@@ -21,7 +21,7 @@ from planner.domain.pue_table import PueTable
 from planner.domain.rates import Rates
 from planner.domain.restrictions import Restrictions
 from planner.domain.segment import Segment, SegmentColumns, segment_columns
-from planner.domain.wait_prices import WaitPrice, wait_table
+from planner.domain.wait_costs import WaitPrice, wait_table
 from planner.errors import InputError
 
 

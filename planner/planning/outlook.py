@@ -5,7 +5,7 @@ day is decided on the time in which EASY would end all known jobs. What is earne
 of it where the queue empties by itself, since work pulled forward brings nothing then, and nothing where the machine is
 overloaded, since an hour of it that is lost never comes back. Tomorrow counts half at least: its room is as scarce, so
 what packs well there is not used up today, but who comes in is not known. Waiting has a price
-(`planner.domain.wait_prices`), and a job that starts much later than EASY would have started it has a higher one.
+(`planner.domain.wait_costs`), and a job that starts much later than EASY would have started it has a higher one.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from planner.online.day_replay import easy_plan
 from planner.planning.baselines import waits_of
 from planner.planning.lookahead_days import with_days_ahead
 from planner.planning.regime import last_jobs, regime_of
-from planner.planning.waiting_price import wait_prices, waiting_price
+from planner.planning.wait_prices import wait_prices, waiting_price
 from planner.units import SECONDS_PER_HOUR, rounded
 
 MOST_DAYS, FEW_DAYS = 7, 2

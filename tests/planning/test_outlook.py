@@ -18,7 +18,7 @@ from planner.online.day_replay import easy_plan
 from planner.places import shipped_folder
 from planner.planning.outlook import in_money, with_outlook, with_time_ahead
 from planner.planning.plan_day import plan_day
-from planner.planning.waiting_price import LATE_AFTER_S, LATE_TIMES
+from planner.planning.wait_prices import LATE_AFTER_S, LATE_TIMES
 from planner.scenario.load import load_scenario
 from planner.scenario.schema import Scenario
 

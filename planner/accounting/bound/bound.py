@@ -23,7 +23,7 @@ from planner.accounting.bound.started_work import JobEnergy, RunningLoad, job_en
 from planner.defaults import BOUND_TIME_S
 from planner.domain.columns import Floats, Ints
 from planner.domain.problem import Problem
-from planner.domain.wait_prices import wait_costs
+from planner.domain.wait_costs import wait_costs
 from planner.units import SECONDS_PER_HOUR
 
 TOLERANCE = 1e-4
