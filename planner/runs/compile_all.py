@@ -93,7 +93,7 @@ def compile_replays() -> None:
     for policy in ("cp-af", "hcp19"):
         for trace in (nodes, pool):  # in the pool both jobs want the one processor, so that there is an order to choose
             replay(trace, policy_named(policy), trace.requested_s, solver=_nothing_better)
-    replay(nodes, policy_named("pcp21"), nodes.requested_s, solver=Pcp21(steps=10, starts_first=False))
+    replay(pool, policy_named("pcp21"), pool.requested_s, solver=Pcp21(steps=10, starts_first=False))
 
 
 def compile_days() -> None:
