@@ -133,7 +133,8 @@ def scenario_of(tariff: str, first: dt.date, seed: int, more: list[str], curie: 
     """The sample site, or weeks of Curie on so many nodes, under a tariff."""
     settings = [f"seed={seed}", *more]
     if curie:
-        settings += curie_jobs(curie)
+        # What such a machine draws may be more than the sample's table of cooling has.
+        settings += [*curie_jobs(curie), f"cooling.table={shipped_folder() / 'tables' / 'air-300kw.csv'}"]
     if tariff.startswith("de-"):
         prices = moved_prices(data_folder(), tariff, first, folder)
         settings += [f"tariff={{kind: hourly, file: {prices}, unit: EUR/MWh}}"]

@@ -38,6 +38,9 @@ from planner.units import SECONDS_PER_HOUR, rounded
 MOST_DAYS, FEW_DAYS = 7, 2
 """The longest outlook; and that of an overloaded machine, on which later money counts nothing."""
 
+DEARER, MOST_RAISES = 3.0, 4
+"""By how much waiting gets dearer where a plan lets jobs wait longer than EASY, and how often at most."""
+
 
 def with_time_ahead(day: Day) -> Day:
     """The day with the time after it that a search is to plan with it, by the goal of its scenario."""
@@ -104,6 +107,29 @@ def _with_easy_start(job: Job, horizon: Horizon, start_s: int) -> Job:
 def in_money(ahead: Problem) -> Problem:
     """The outlook in money alone: all its days count in full, and waiting nothing."""
     return replace(ahead, segments=tuple(replace(one, counts=1.0) for one in ahead.segments), waits={})
+
+
+def lets_wait(day: Day, plan: Plan) -> bool:
+    """Whether jobs wait longer in a plan of the outlook than under EASY, on a machine that cannot take all work.
+
+    Only where the site has not said what waiting is worth. There a default price is a guess: it may be too low for the
+    jobs that are there, and what the plan earns for it comes later all the same if the queue empties.
+    """
+    outlook = day.outlook
+    if day.ahead is None or outlook is None or outlook.regime.later >= 1 or day.scenario.goal.waiting is not None:
+        return False
+    ours, theirs = (waits_of(day.ahead, each).mean_s for each in (plan, outlook.easy))
+    return ours is not None and theirs is not None and ours > theirs
+
+
+def with_dearer_waits(day: Day) -> Day:
+    """The day with a higher price of waiting."""
+    assert day.ahead is not None
+    assert day.outlook is not None
+    hour_eur = DEARER * day.outlook.waiting_eur_per_h
+    waits = wait_prices(day.ahead, hour_eur, day.outlook.regime.later)
+    outlook = replace(day.outlook, waiting_eur_per_h=hour_eur)
+    return replace(day, ahead=replace(day.ahead, waits=waits), outlook=outlook)
 
 
 def best_of(problem: Problem, plans: Sequence[Plan]) -> Plan:

@@ -32,7 +32,7 @@ from planner.planning.carbon_goal import Limited, WholeRuns, goodness, limited_b
 from planner.planning.compile_first import make_ready
 from planner.planning.how_to_hold import holding_of_day
 from planner.planning.lookahead_days import after_the_day, sooner_paid, whole_runs
-from planner.planning.outlook import ahead_summary, best_of
+from planner.planning.outlook import MOST_RAISES, ahead_summary, best_of, lets_wait, with_dearer_waits
 from planner.planning.why_waiting import deferrals_of, why_late
 from planner.search.decode import decode_after
 
@@ -119,7 +119,7 @@ def plan_day(day: Day, params: Params) -> PlannedDay:
             step("making the search ready, which takes longest the first time")
             make_ready(method, day.ahead or day.problem)
             step("searching")
-            result, later, limited, whole = _decided(day, params)
+            day, (result, later, limited, whole) = _kept_short(day, params)
             easy = None if is_real else _easy_of(day)
             comparing = pool.submit(baselines_of, day.problem, happened, easy) if with_baselines else None
             if method in HASTENED and day.outlook is None and not _has_carbon_goal(day):
@@ -156,7 +156,23 @@ def _has_carbon_goal(day: Day) -> bool:
     return bool(goal.carbon_weight) or goal.carbon_limit_kg is not None
 
 
-def _decided(day: Day, params: Params) -> tuple[Result, dict[str, int], Limited | None, Plan]:
+Decided = tuple[Result, dict[str, int], Limited | None, Plan]
+"""The result of a day, when jobs start that it starts later, how a limit on CO2 is kept, and the plan of all the time
+on which the day was decided."""
+
+
+def _kept_short(day: Day, params: Params) -> tuple[Day, Decided]:
+    """The day decided: anew with dearer waiting, where a default price of it lets jobs wait longer than EASY does."""
+    decided = _decided(day, params)
+    for _ in range(MOST_RAISES):
+        if params.method != "harvest" or not lets_wait(day, decided[-1]):
+            break
+        day = with_dearer_waits(day)
+        decided = _decided(day, params)
+    return day, decided
+
+
+def _decided(day: Day, params: Params) -> Decided:
     """The result of the day, when jobs start that it starts later, and how a limit on CO2 is kept, if there is one.
 
     The last is the plan of all the time on which the day was decided.

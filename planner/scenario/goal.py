@@ -45,7 +45,8 @@ class Goal(Section):
             "EUR per hour",
             "what an hour of waiting of one job counts, in plans and when jobs are held for cheaper hours",
             default="2 % of what the energy of the mean job costs (`hold.waiting_fraction`); in plans of an overloaded"
-            " machine half as much, of the mean job of the last week",
+            " machine half as much, of the mean job of the last week, and more if jobs would wait longer than under"
+            " EASY",
         ),
     ] = None
     carbon_limit_kg: Annotated[

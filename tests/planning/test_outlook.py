@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from planner.accounting.settle import settle
+from planner.domain.day_summary import AheadSummary
 from planner.domain.plan import cut_plan
 from planner.inputs.build import Day, build, build_day
 from planner.inputs.jobs.read import submitted_jobs
@@ -16,7 +17,7 @@ from planner.limits import DAY_S
 from planner.methods import Params
 from planner.online.day_replay import easy_plan
 from planner.places import shipped_folder
-from planner.planning.outlook import in_money, with_outlook, with_time_ahead
+from planner.planning.outlook import DEARER, in_money, lets_wait, with_outlook, with_time_ahead
 from planner.planning.plan_day import plan_day
 from planner.planning.wait_prices import LATE_AFTER_S, LATE_TIMES
 from planner.scenario.load import load_scenario
@@ -165,6 +166,33 @@ def test_no_plan_is_worth_less_than_easy(looked: Day) -> None:
     easy = settle(in_money(looked.ahead), looked.outlook.easy)
     assert told.easy.profit_eur == pytest.approx(easy.profit_eur, abs=1e-6)
     assert easy.waiting_eur == 0
+
+
+def test_waiting_gets_dearer_where_jobs_would_wait_longer_than_under_easy() -> None:
+    """Only on a full machine, and only where the site has not said what an hour of waiting counts."""
+    full = ("jobs.load=1.3", "goal.later=0")
+    day = with_time_ahead(build_day(scenario_of(*full), FIRST))
+    assert day.outlook is not None
+    default = day.outlook.waiting_eur_per_h
+    params = Params(iterations=1000, bound_time_s=0.0, baselines=False)
+
+    def told_of(day: Day) -> AheadSummary:
+        told = plan_day(day, params.under(day.scenario)).ahead
+        assert told is not None
+        assert told.plan.waits.mean_s is not None
+        assert told.easy.waits.mean_s is not None
+        return told
+
+    raised = told_of(day)
+    times = round(raised.waiting_eur_per_h / default)
+    assert times in (DEARER, DEARER**2, DEARER**3)
+    assert raised.plan.waits.mean_s <= raised.easy.waits.mean_s
+    said = told_of(with_time_ahead(build_day(scenario_of(*full, f"goal.waiting={default}"), FIRST)))
+    assert said.waiting_eur_per_h == pytest.approx(default, abs=1e-6)
+    assert said.plan.waits.mean_s > said.easy.waits.mean_s, "the guard has nothing to do"
+    empties = with_time_ahead(build_day(scenario_of("jobs.load=1.3", "goal.later=1"), FIRST))
+    assert empties.outlook is not None
+    assert not lets_wait(empties, replace(empties.outlook.easy, start_s=empties.outlook.easy.start_s + 1))
 
 
 def test_the_published_goal_has_no_outlook(tmp_path: Path) -> None:
