@@ -70,23 +70,25 @@ class Held:
 
 
 def all_cells(repeats: int) -> list[Held]:
-    """Every week with every promise; repeats, parts, tariffs and loads on some weeks that were never tuned on."""
+    """Every week with every promise; parts, tariffs and loads on some weeks that were never tuned on.
+
+    Of weeks that were never tuned on, what is reported has repeats.
+    """
     found = []
     for site, first in (*(("curie", first) for first in (*UNSEEN, *TUNED)), *OTHERS):
-        found += [Held(site, first, each) for each in MAX_DELAYS_H]
-        found += [Held(site, first, each, estimate=KNOWN) for each in FEW_H]
+        times = 1 if site == "curie" and first in TUNED else repeats
+        found += [Held(site, first, each) for each in MAX_DELAYS_H if each not in FEW_H]
+        found += [Held(site, first, each, estimate=of, repeat=k)
+                  for of in (PREDICTED, KNOWN) for each in FEW_H for k in range(times)]  # fmt: skip
         found.append(Held(site, first, 24, "flat"))
-        if site == "curie" and first in UNSEEN:
-            found += [Held(site, first, each, repeat=k) for each in FEW_H for k in range(1, repeats)]
     for first in UNSEEN[2:5]:
         found += [Held("curie", first, each, without=part) for each in FEW_H for part in PARTS if part]
     for tariff in ("de-2021", "de-2022"):
-        found += [Held("curie", first, each, tariff) for first in (UNSEEN[3], BUSY_WEEK) for each in FEW_H]
-    for load in LOADS:
-        found += [Held("curie", BUSY_WEEK, each, load=load) for each in FEW_H]
-    for load in OVERLOADS:
+        found += [Held("curie", first, each, tariff, repeat=k)
+                  for first in (UNSEEN[3], BUSY_WEEK) for each in FEW_H for k in range(repeats)]  # fmt: skip
+    for load in (*LOADS, *OVERLOADS):
         found += [Held("curie", BUSY_WEEK, each, load=load, repeat=k) for each in FEW_H for k in range(repeats)]
-        found.append(Held("curie", BUSY_WEEK, 0, load=load))
+    found += [Held("curie", BUSY_WEEK, 0, load=load) for load in OVERLOADS]
     found += [Held(SAMPLE, "2024-06-03", each, "bands", load=0.7) for each in (0, *FEW_H)]
     return found
 
