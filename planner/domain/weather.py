@@ -44,8 +44,8 @@ class StepSeries:
         first, last = int(self.edges_unix[0]), int(self.edges_unix[-1])
         if start_unix < first or end_unix > last:
             raise CoverageError(
-                f"{self.what} covers {_utc(first)} to {_utc(last)}, not all of {_utc(start_unix)} to"
-                f" {_utc(end_unix)}; choose another day or a source that covers it"
+                f"{self.what} covers {utc_text(first)} to {utc_text(last)}, not all of {utc_text(start_unix)} to"
+                f" {utc_text(end_unix)}; choose another day or a source that covers it"
             )
         low = int(np.searchsorted(self.edges_unix, start_unix, side="right")) - 1
         high = int(np.searchsorted(self.edges_unix, end_unix, side="left"))
@@ -64,8 +64,9 @@ def mean_series(what: str, series: Sequence[StepSeries]) -> StepSeries:
     return StepSeries(what, edges, np.mean([one.at(edges[:-1]) for one in series], axis=0))
 
 
-def _utc(unix: int) -> str:
-    return dt.datetime.fromtimestamp(unix, tz=dt.UTC).strftime("%Y-%m-%d %H:%M UTC")
+def utc_text(unix: int) -> str:
+    """A moment as messages tell it."""
+    return dt.datetime.fromtimestamp(int(unix), tz=dt.UTC).strftime("%Y-%m-%d %H:%M UTC")
 
 
 @dataclass(frozen=True)

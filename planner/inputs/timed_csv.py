@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from planner.domain.horizon import zone_named
-from planner.domain.weather import StepSeries
+from planner.domain.weather import StepSeries, utc_text
 from planner.errors import CoverageError, FileFormatError
 from planner.inputs.csv_lines import SIGNS, number_of_text, numbered_rows, separator_of, with_point
 from planner.inputs.local_times import LocalMoments, Stretch, unix_moments
@@ -86,7 +86,7 @@ class Samples:
                 continue
             if edges[after] - edges[first] > fill_s or first == 0 or after == len(values):
                 raise CoverageError(
-                    f"{self.what} has no value from {_utc(edges[first])} to {_utc(edges[after])}, which the"
+                    f"{self.what} has no value from {utc_text(edges[first])} to {utc_text(edges[after])}, which the"
                     " day needs; complete the file, or choose another day or source",
                     until_unix=int(edges[first]),
                 )
@@ -105,8 +105,8 @@ class Samples:
         first, last = int(self.starts_unix[0]), int(self.starts_unix[-1]) + step
         if start < first or end > last:
             raise CoverageError(
-                f"{self.what} covers {_utc(first)} to {_utc(last)}, but the day needs {_utc(start)} to"
-                f" {_utc(end)}; choose a day inside it, or a source that covers the day",
+                f"{self.what} covers {utc_text(first)} to {utc_text(last)}, but the day needs {utc_text(start)} to"
+                f" {utc_text(end)}; choose a day inside it, or a source that covers the day",
                 until_unix=last if start >= first else None,
             )
 
@@ -138,10 +138,6 @@ def _holes_opened(
     repeats = np.maximum(-(-(ends - starts) // step), 1)
     ordinal = np.arange(int(repeats.sum())) - np.repeat(np.cumsum(repeats) - repeats, repeats)
     return np.repeat(starts, repeats) + step * ordinal, np.where(ordinal == 0, np.repeat(values, repeats), np.nan)
-
-
-def _utc(unix: int) -> str:
-    return dt.datetime.fromtimestamp(int(unix), tz=dt.UTC).strftime("%Y-%m-%d %H:%M UTC")
 
 
 def read_timed_csv(path: Path | str, *, zone: str | None = None) -> TimedCsv:

@@ -22,7 +22,8 @@ from planner.power.learned import learned_from
 from planner.runs.book import ask_accounts, slurm_machine
 from planner.scenario.schema import Scenario
 from planner.slurm.commands import Slurm
-from planner.store.folder import PRIVATE, alone_in, put
+from planner.store.folder import PRIVATE
+from planner.store.one_file import write_file
 
 
 @dataclass(frozen=True)
@@ -144,9 +145,4 @@ def write_learned_power(file: LearnedFile, path: Path) -> None:
     """Write the file in one step: a crash, a full disk or a kill leaves the earlier one as it was."""
     if is_folder(path):
         raise OutputError(f"{path}: is a folder; give the name of a file with --out")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with alone_in(path.parent):
-            put(path, learned_power_text(file).encode(), PRIVATE)
-    except OSError as error:
-        raise OutputError(f"{path}: cannot be written: {error.strerror or error}") from error
+    write_file(path, learned_power_text(file).encode(), PRIVATE)

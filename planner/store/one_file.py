@@ -27,11 +27,11 @@ def write_text(path: Path, text: str) -> None:
     write_file(path, encoded(text))
 
 
-def write_file(path: Path, content: bytes) -> None:
-    """Write a file in one step, in a folder that is made if need be."""
+def write_file(path: Path, content: bytes, mode: int = 0o666) -> None:
+    """Write a file in one step, in a folder that is made if need be; the umask takes from the mode."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with alone_in(path.parent):
-            put(path, content)
+            put(path, content, mode)
     except OSError as error:
         raise OutputError(f"{path}: cannot be written: {error.strerror or error}") from error
