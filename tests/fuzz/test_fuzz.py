@@ -11,8 +11,8 @@ from tests.fuzz.keys import accepted, key_values
 
 PARTS = 4
 SLICE = 6
-"""Cases of each part without `pytest --all`, which takes every second obligation; `python -m tests.fuzz` runs as many as
-you like: one of each, and more."""
+"""Cases of each part without `pytest --all`, which takes every second obligation; `python -m tests.fuzz` runs as
+many as you like: one of each, and more."""
 
 
 def test_every_command_option_and_key_has_a_case() -> None:
