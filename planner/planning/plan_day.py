@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
@@ -162,13 +163,18 @@ on which the day was decided."""
 
 
 def _kept_short(day: Day, params: Params) -> tuple[Day, Decided]:
-    """The day decided: anew with dearer waiting, where a default price of it lets jobs wait longer than EASY does."""
+    """The day decided: anew with dearer waiting, where a default price of it lets jobs wait longer than EASY does.
+
+    All of it in the time that the search has.
+    """
+    ends_s = time.monotonic() + params.time_limit_s
     decided = _decided(day, params)
     for _ in range(MOST_RAISES):
-        if params.method != "harvest" or not lets_wait(day, decided[-1]):
+        left_s = ends_s - time.monotonic()
+        if params.method != "harvest" or left_s <= 0 or not lets_wait(day, decided[-1]):
             break
         day = with_dearer_waits(day)
-        decided = _decided(day, params)
+        decided = _decided(day, replace(params, time_limit_s=left_s))
     return day, decided
 
 
