@@ -36,8 +36,6 @@ HOURS = Bounds(0, 24 * 14, "hours", above=True)
 """How far ahead of a moment jobs are planned."""
 
 QUARTER_S = 900
-OVERDUE_AFTER_S = DAY_S // 2
-"""At midnight, jobs that EASY would have started so long ago go before all others, unless the site says otherwise."""
 DAYS_BACK = 30
 """How far back a day is looked for of which prices and weather are known."""
 
@@ -163,10 +161,10 @@ def sorted_out(scenario: Scenario, jobs: Iterable[Job]) -> tuple[tuple[Job, ...]
 
 
 def _overdue(scenario: Scenario, situation: Situation, waiting: Iterable[Job]) -> frozenset[str]:
-    """The jobs that were deferred as often as the rules allow, or that EASY would have started half a day ago."""
-    often, long_ago = scenario.rules.max_deferral_days, situation.moment_unix - OVERDUE_AFTER_S
+    """The jobs that were deferred as often as the rules allow, or that EASY would have started a day ago."""
+    often, day_ago = scenario.rules.max_deferral_days, situation.moment_unix - DAY_S
     if often is None:
-        return frozenset(job.id for job in waiting if job.easy_unix is not None and job.easy_unix <= long_ago)
+        return frozenset(job.id for job in waiting if job.easy_unix is not None and job.easy_unix <= day_ago)
     return frozenset(name for name, times in situation.times_deferred.items() if times >= often)
 
 

@@ -14,8 +14,8 @@ from planner.scenario.values import Duration, Whole, Words
 class Rules(Section):
     """``defer: full`` keeps only what cannot start today; ``free`` lets profit decide.
 
-    A job that was deferred on ``max_deferral_days`` days goes before all others; None: half a day after EASY would
-    have started it. ``execute: actual`` lets
+    A job that was deferred on ``max_deferral_days`` days goes before all others; None: a day after EASY would have
+    started it. ``execute: actual`` lets
     jobs end at their real runtime once they are planned. ``max_delay_s`` is the promise to users when jobs are held for
     cheaper hours, ``estimate`` how long planning then thinks that jobs run.
     """
@@ -29,7 +29,7 @@ class Rules(Section):
         Key(
             "days",
             "a job deferred on this many days goes before all others in every ordering",
-            default="half a day after EASY would have started it; never with `goal.kind: published`",
+            default="a day after EASY would have started it; never with `goal.kind: published`",
         ),
     ] = None
     execute: Annotated[

@@ -139,12 +139,12 @@ def test_old_jobs_count_more_unless_the_machine_is_overloaded(later: float, coun
     assert ahead.waits[one.id].ready_s == -86_400 * min(1.0, counts_days)
 
 
-def test_a_job_that_easy_would_have_started_half_a_day_ago_is_overdue(looked: Day) -> None:
+def test_a_job_that_easy_would_have_started_a_day_ago_is_overdue(looked: Day) -> None:
     """At the midnight after, the first job of EASY goes before all others; with a limit of its own, that counts."""
     day = build_day(scenario_of(), FIRST)
     first, second = day.problem.jobs[:2]
     moment = day.situation.moment_unix
-    waiting = (replace(first, easy_unix=moment - 43_200), replace(second, easy_unix=moment - 43_199))
+    waiting = (replace(first, easy_unix=moment - 86_400), replace(second, easy_unix=moment - 86_399))
     situation = replace(day.situation, pending=waiting)
     for settings, overdue in (((), {first.id}), (("rules.max_deferral_days=3",), set())):
         assert build(scenario_of(*settings), day.problem.horizon, situation, day.intakes[0]).problem.overdue == overdue
