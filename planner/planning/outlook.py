@@ -110,16 +110,21 @@ def in_money(ahead: Problem) -> Problem:
 
 
 def lets_wait(day: Day, plan: Plan) -> bool:
-    """Whether jobs wait longer in a plan of the outlook than under EASY, on a machine that cannot take all work.
+    """Whether jobs wait longer in a plan of the outlook than under EASY, on a machine that is full or overloaded.
 
-    Only where the site has not said what waiting is worth. There a default price is a guess: it may be too low for the
-    jobs that are there, and what the plan earns for it comes later all the same if the queue empties.
+    Only where the site has not said what waiting is worth: the default price may be too low for the jobs that are
+    there.
     """
     outlook = day.outlook
-    if day.ahead is None or outlook is None or outlook.regime.later >= 1 or day.scenario.goal.waiting is not None:
+    if outlook is None or outlook.regime.later >= 1 or day.scenario.goal.waiting is not None:
         return False
-    ours, theirs = (waits_of(day.ahead, each).mean_s for each in (plan, outlook.easy))
-    return ours is not None and theirs is not None and ours > theirs
+    return outlook.waiting_eur_per_h > 0 and mean_wait_s(day, plan) > mean_wait_s(day, outlook.easy)
+
+
+def mean_wait_s(day: Day, plan: Plan) -> float:
+    """How long jobs wait on average in a plan of the outlook, those that it leaves until its end [s]."""
+    assert day.ahead is not None
+    return waits_of(day.ahead, plan).mean_s or 0.0
 
 
 def with_dearer_waits(day: Day) -> Day:

@@ -33,7 +33,7 @@ from planner.planning.carbon_goal import Limited, WholeRuns, goodness, limited_b
 from planner.planning.compile_first import make_ready
 from planner.planning.how_to_hold import holding_of_day
 from planner.planning.lookahead_days import after_the_day, sooner_paid, whole_runs
-from planner.planning.outlook import MOST_RAISES, ahead_summary, best_of, lets_wait, with_dearer_waits
+from planner.planning.outlook import MOST_RAISES, ahead_summary, best_of, lets_wait, mean_wait_s, with_dearer_waits
 from planner.planning.why_waiting import deferrals_of, why_late
 from planner.search.decode import decode_after
 
@@ -165,16 +165,24 @@ on which the day was decided."""
 def _kept_short(day: Day, params: Params) -> tuple[Day, Decided]:
     """The day decided: anew with dearer waiting, where a default price of it lets jobs wait longer than EASY does.
 
-    All of it in the time that the search has.
+    HarvestSearch alone does so, within its time, and not to keep a limit on CO2, which has searches of its own.
     """
     ends_s = time.monotonic() + params.time_limit_s
     decided = _decided(day, params)
+    if params.method != "harvest" or day.scenario.goal.carbon_limit_kg is not None:
+        return day, decided
     for _ in range(MOST_RAISES):
-        left_s = ends_s - time.monotonic()
-        if params.method != "harvest" or left_s <= 0 or not lets_wait(day, decided[-1]):
+        result, *_, plan = decided
+        if result.cut_short or not lets_wait(day, plan):
             break
-        day = with_dearer_waits(day)
-        decided = _decided(day, replace(params, time_limit_s=left_s))
+        params.on_step("searching again, as jobs would wait longer than under EASY")
+        dearer = with_dearer_waits(day)
+        again = _decided(dearer, replace(params, time_limit_s=max(0.0, ends_s - time.monotonic())))
+        found_s = None if again[0].found_s is None else result.solve_s + again[0].found_s
+        spent_s, is_cut = result.solve_s + again[0].solve_s, again[0].cut_short
+        if mean_wait_s(dearer, again[-1]) >= mean_wait_s(day, plan):
+            return day, (replace(result, solve_s=spent_s, cut_short=is_cut), *decided[1:])
+        day, decided = dearer, (replace(again[0], solve_s=spent_s, found_s=found_s), *again[1:])
     return day, decided
 
 

@@ -72,7 +72,7 @@ class Held:
 def all_cells(repeats: int) -> list[Held]:
     """Every week with every promise; parts, tariffs and loads on some weeks that were never tuned on.
 
-    Of weeks that were never tuned on, what is reported has repeats.
+    On weeks never tuned on, promises of 6 and 24 h are repeated.
     """
     found = []
     for site, first in (*(("curie", first) for first in (*UNSEEN, *TUNED)), *OTHERS):
@@ -199,7 +199,9 @@ class OperationStudy(Study):
         sections = [
             StudySection("Money against waiting", [picture(whole), regimes_table(changing)]),
             StudySection("Week by week", [week_table(changing)]),
-            StudySection("What each part is worth", [parts_table(rows)]),
+            StudySection(
+                "What each part is worth", [parts_table(rows_of([row for row in found if not row.get("repeat")]))]
+            ),
             StudySection("Starts beside EASY's", [late_table(changing)]),
             StudySection("Where nothing may change", [same_table(rows)]),
         ]
@@ -280,7 +282,7 @@ def week_table(rows: Sequence[Row]) -> StudyTable:
 
 
 def parts_table(rows: Sequence[Row]) -> StudyTable:
-    """What is saved without each part, on weeks never tuned on."""
+    """What is saved without each part, on weeks never tuned on; single replays."""
     lines = []
     weeks = {row["week"] for row in rows if row["without"]}
     chosen = [row for row in rows if row["week"] in weeks and row["tariff"] == "fr-2012"]
@@ -296,7 +298,7 @@ def parts_table(rows: Sequence[Row]) -> StudyTable:
     lines.sort(key=lambda line: (line["max_delay_h"], line["part"] != PARTS[""]))
     columns: list[Shown] = [numbers("promise", "h", "max_delay_h"), words("holds are decided", "part")]
     columns += [numbers("weeks", "", "weeks"), numbers("saved", "%", "saved_percent", 2), _hours("mean wait", "wait_s")]
-    return table_of("The same weeks with one part changed, means", lines, columns)
+    return table_of("The same weeks with one part changed, means of single replays", lines, columns)
 
 
 def late_table(rows: Sequence[Row]) -> StudyTable:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 from dataclasses import replace
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
@@ -17,6 +18,7 @@ from planner.limits import DAY_S
 from planner.methods import Params
 from planner.online.day_replay import easy_plan
 from planner.places import shipped_folder
+from planner.planning import plan_day as plan_module
 from planner.planning.outlook import DEARER, in_money, lets_wait, with_outlook, with_time_ahead
 from planner.planning.plan_day import plan_day
 from planner.planning.wait_prices import LATE_AFTER_S, LATE_TIMES
@@ -193,6 +195,27 @@ def test_waiting_gets_dearer_where_jobs_would_wait_longer_than_under_easy() -> N
     empties = with_time_ahead(build_day(scenario_of("jobs.load=1.3", "goal.later=1"), FIRST))
     assert empties.outlook is not None
     assert not lets_wait(empties, replace(empties.outlook.easy, start_s=empties.outlook.easy.start_s + 1))
+
+
+def test_waiting_gets_no_dearer_once_a_search_was_cut_short_or_where_it_does_not_help(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """After Ctrl-C no search begins; a plan whose jobs wait no shorter than in the one before is not taken."""
+    day = with_time_ahead(build_day(scenario_of("jobs.load=1.3", "goal.later=0"), FIRST))
+    assert day.outlook is not None
+    params = Params(iterations=1000, bound_time_s=0.0, baselines=False).under(day.scenario)
+    first = plan_module._decided(day, params)
+    assert lets_wait(day, first[-1])
+    for cut_short, searches in ((True, 1), (False, 2)):
+        decided = (replace(first[0], cut_short=cut_short, solve_s=1.0), *first[1:])
+        search = Mock(return_value=decided)
+        monkeypatch.setattr(plan_module, "_decided", search)
+        kept, (result, *_) = plan_module._kept_short(day, params)
+        limits_s = [call.args[1].time_limit_s for call in search.call_args_list]
+        assert len(limits_s) == searches
+        assert limits_s == sorted(limits_s, reverse=True), "all searches have the time of one"
+        assert kept is day
+        assert (result.cut_short, result.solve_s) == (cut_short, searches)
 
 
 def test_the_published_goal_has_no_outlook(tmp_path: Path) -> None:
