@@ -196,8 +196,9 @@ class OperationStudy(Study):
         usual = [row for row in rows if not row["without"] and row["max_delay_h"]]
         changing = [row for row in usual if row["tariff"] != "flat"]
         whole = [row for row in changing if row["estimate"] == PREDICTED and row["load_asked"] == "as it is"]
+        drawn = [row for row in whole if row["tariff"] == whole[0]["tariff"]]
         sections = [
-            StudySection("Money against waiting", [picture(whole), regimes_table(changing)]),
+            StudySection("Money against waiting", [picture(drawn), regimes_table(changing)]),
             StudySection("Week by week", [week_table(changing)]),
             StudySection(
                 "What each part is worth", [parts_table(rows_of([row for row in found if not row.get("repeat")]))]
