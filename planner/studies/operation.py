@@ -196,9 +196,8 @@ class OperationStudy(Study):
         usual = [row for row in rows if not row["without"] and row["max_delay_h"]]
         changing = [row for row in usual if row["tariff"] != "flat"]
         whole = [row for row in changing if row["estimate"] == PREDICTED and row["load_asked"] == "as it is"]
-        drawn = [row for row in whole if row["tariff"] == whole[0]["tariff"]]
         sections = [
-            StudySection("Money against waiting", [picture(drawn), regimes_table(changing)]),
+            StudySection("Money against waiting", [picture(whole), regimes_table(changing)]),
             StudySection("Week by week", [week_table(changing)]),
             StudySection(
                 "What each part is worth", [parts_table(rows_of([row for row in found if not row.get("repeat")]))]
@@ -318,9 +317,11 @@ def same_table(rows: Sequence[Row]) -> StudyTable:
 
 
 def picture(rows: Sequence[Row]) -> Html:
-    """Money saved against waiting added: a line per week through its promises."""
+    """Money saved against waiting added at the first tariff: a line per week through its promises."""
     series = []
-    for place, group in enumerate(grouped(rows, "week")):
+    drawn = [row for row in rows if row["tariff"] == rows[0]["tariff"]]
+    prices = f", {TARIFFS[drawn[0]['tariff']]}" if drawn else ""
+    for place, group in enumerate(grouped(drawn, "week")):
         colour = f"a{place % 9}"
         points = [
             Point(
@@ -336,7 +337,7 @@ def picture(rows: Sequence[Row]) -> Html:
         ]
         series.append(Series(group[0]["week"], colour, points, joined=True, dashed=bool(group[0]["tuned_on"])))
     return scatter(
-        "Saved against EASY, and what it costs in waiting; weeks tuned on are dashed",
+        f"Saved against EASY, and what it costs in waiting{prices}; weeks tuned on are dashed",
         series,
         Axis("mean wait added to EASY's", lambda value: hours(value * HOUR_S)),
         Axis("saved of EASY's energy cost", _percent),
