@@ -87,6 +87,8 @@ def _ahead(summary: DaySummary) -> list[str]:
     if ahead.gap_fraction is not None:
         worth = f"with waits at {ahead.waiting_eur_per_h:.4f} {money} an hour, worth {ours.worth_eur:,.2f} {money}"
         lines.append(f"    {worth}, within {100 * ahead.gap_fraction:.2f} % of what none can exceed")
+    if ahead.dearer_words:
+        lines.append(f"    an hour of waiting counts {ahead.waiting_eur_per_h:.4f} {money}{ahead.dearer_words}")
     load = "" if ahead.load is None else f", asked for lately {100 * ahead.load:.0f} % of the machine"
     why = "as the site says" if ahead.is_set else f"{ahead.backlog_days:.1f} days of work are known{load}"
     more = f": {ahead.more_core_hours:+,.0f} core-hours over EASY today" if ahead.later < 1 else ""

@@ -107,7 +107,8 @@ class AheadSummary:
     are why. ``left`` jobs do not start by its end. ``bound_eur`` is what no schedule of it can earn, and
     ``worth_bound_eur`` what none can be worth; ``gap_fraction`` is how far the plan is from that.
     ``pulled_forward_eur`` is the part of what the day earns more than under EASY that later days lack.
-    ``worst_account`` is the one whose jobs wait longest against EASY on average.
+    ``worst_account`` is the one whose jobs wait longest against EASY on average. ``waiting_dearer`` is how many times
+    the default an hour of waiting counts.
     """
 
     days: int
@@ -128,6 +129,14 @@ class AheadSummary:
     bound_eur: float | None = None
     worth_bound_eur: float | None = None
     gap_fraction: float | None = None
+    waiting_dearer: float = 1.0
+
+    @property
+    def dearer_words(self) -> str:
+        """Why an hour of waiting counts more than the default, if it does."""
+        if self.waiting_dearer <= 1:
+            return ""
+        return f", {self.waiting_dearer:.0f} times the default, as jobs would wait longer than under EASY"
 
 
 @dataclass(frozen=True)

@@ -45,9 +45,13 @@ def counts_words(later: float) -> str:
 
 @dataclass(frozen=True)
 class TimeAhead:
-    """The regime, what an hour of waiting counts [EUR], EASY's plan of the outlook, and how many days it has."""
+    """The regime, what an hour of waiting counts [EUR], EASY's plan of the outlook, and how many days it has.
+
+    ``dearer`` says how many times the default that hour counts.
+    """
 
     regime: Regime
     waiting_eur_per_h: float
     easy: Plan
     days: int
+    dearer: float = 1.0

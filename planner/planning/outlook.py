@@ -131,9 +131,9 @@ def with_dearer_waits(day: Day) -> Day:
     """The day with a higher price of waiting."""
     assert day.ahead is not None
     assert day.outlook is not None
-    hour_eur = DEARER * day.outlook.waiting_eur_per_h
+    hour_eur, dearer = DEARER * day.outlook.waiting_eur_per_h, DEARER * day.outlook.dearer
     waits = wait_prices(day.ahead, hour_eur, day.outlook.regime.later)
-    outlook = replace(day.outlook, waiting_eur_per_h=hour_eur)
+    outlook = replace(day.outlook, waiting_eur_per_h=hour_eur, dearer=dearer)
     return replace(day, ahead=replace(day.ahead, waits=waits), outlook=outlook)
 
 
@@ -176,6 +176,7 @@ def ahead_summary(day: Day, plan: Plan, *, with_bounds: bool) -> AheadSummary:
         load=None if regime.load is None else rounded(regime.load),
         backlog_days=rounded(regime.backlog_days),
         waiting_eur_per_h=rounded(outlook.waiting_eur_per_h),
+        waiting_dearer=outlook.dearer,
         left=int((~plan.is_placed).sum()),
         plan=ours,
         easy=theirs,

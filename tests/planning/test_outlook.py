@@ -188,9 +188,12 @@ def test_waiting_gets_dearer_where_jobs_would_wait_longer_than_under_easy() -> N
     raised = told_of(day)
     times = round(raised.waiting_eur_per_h / default)
     assert times in (DEARER, DEARER**2, DEARER**3)
+    assert raised.waiting_dearer == times
+    assert raised.dearer_words.startswith(f", {times} times the default")
     assert raised.plan.waits.mean_s <= raised.easy.waits.mean_s
     said = told_of(with_time_ahead(build_day(scenario_of(*full, f"goal.waiting={default}"), FIRST)))
     assert said.waiting_eur_per_h == pytest.approx(default, abs=1e-6)
+    assert not said.dearer_words
     assert said.plan.waits.mean_s > said.easy.waits.mean_s, "the guard has nothing to do"
     empties = with_time_ahead(build_day(scenario_of("jobs.load=1.3", "goal.later=1"), FIRST))
     assert empties.outlook is not None
