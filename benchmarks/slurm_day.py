@@ -32,7 +32,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from planner.cli.main import run
-from planner.inputs.slurm.hostlist import expand
+from planner.domain.node_lists import expanded
 from planner.inputs.slurm.job import SlurmJob
 from planner.inputs.slurm.json_document import DocumentAnswer
 from planner.inputs.slurm.sacct_json import read_accounting
@@ -231,7 +231,7 @@ def ledger_entry(row: dict[str, str]) -> Entry:
     """A job as a row of schedule.csv has it."""
     start, end = (int(datetime.fromisoformat(row[name]).timestamp()) for name in ("start_time", "end_time"))
     cores = sum(int(count) * int(each) for count, each in CORES.findall(row["unit_groups"]))
-    return Entry(start, end, frozenset(expand(row["nodes"])), cores * (end - start))
+    return Entry(start, end, frozenset(expanded(row["nodes"])), cores * (end - start))
 
 
 def compare(books: Mapping[str, Entry], ledger: Mapping[str, Entry]) -> list[str]:

@@ -13,7 +13,7 @@ from pydantic_core.core_schema import no_info_after_validator_function
 
 from planner import limits
 from planner.domain.cluster import CORES, Cluster, IdleRule, NodeClass, plainest_first
-from planner.domain.node_text import expanded, parse_node_list
+from planner.domain.node_lists import expanded, parse_node_list
 from planner.domain.situation import SINCE_EVER, NodeState, Outage, outage_key
 from planner.errors import InputError
 from planner.scenario.sections import Key, Named, Section
@@ -89,7 +89,7 @@ class Nodes(Section):
         """Where nodes are named, their names say how many there are."""
         if isinstance(value, dict) and isinstance(value.get("nodes"), str) and value.get("count") is None:
             with suppress(InputError):
-                return value | {"count": sum(1 for _ in expanded(value["nodes"], int(limits.NODES.high)))}
+                return value | {"count": len(expanded(value["nodes"]))}
         return value
 
     @field_validator("nodes")
@@ -99,7 +99,7 @@ class Nodes(Section):
         if nodes is None:
             return None
         try:
-            names = len(list(expanded(nodes, int(limits.NODES.high))))
+            names = len(expanded(nodes))
         except InputError as error:
             raise problem(str(error)) from None
         count = info.data.get("count", names)
@@ -109,7 +109,7 @@ class Nodes(Section):
 
     def names(self) -> tuple[str, ...]:
         """The names of the nodes; none where they follow from the class."""
-        return () if self.nodes is None else tuple(expanded(self.nodes, int(limits.NODES.high)))
+        return () if self.nodes is None else expanded(self.nodes)
 
 
 def _apart(classes: dict[str, Nodes]) -> dict[str, Nodes]:

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from planner import limits
+from planner.domain.node_lists import expanded
 from planner.errors import FileFormatError, InputError
-from planner.inputs.slurm.hostlist import expand
 from planner.printable import one_line
 from planner.text_files import read_bytes
 
@@ -129,7 +129,7 @@ class Fields:
     def hosts(self, key: str) -> tuple[str, ...]:
         """Names of the nodes of a host list."""
         text = self.text(key).strip()
-        return () if text in NO_HOSTS else self.parsed(key, expand)
+        return () if text in NO_HOSTS else self.parsed(key, expanded)
 
     def parsed(self, key: str, parse: Callable[[str], Read]) -> Read:
         """What a function makes of the text at a key; its InputError gets file and place."""

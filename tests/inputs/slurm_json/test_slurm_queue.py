@@ -298,7 +298,7 @@ NUMBER = "null or {set, infinite, number}"
         ("cpus", 1.5, f".cpus is 1.5, expected a whole number from 0, {NUMBER}"),
         ("job_id", None, ".job_id is null, expected a number from 1"),
         ("job_id", 1, " and jobs[0] are both job 1; each may stand there once"),
-        ("required_nodes", "n[1-", ".required_nodes: 'n[1-' is no list of hosts; expected text such as"),
+        ("required_nodes", "n[1-", ".required_nodes: cannot read 'n[1-' as nodes; write"),
         ("array_task_string", "9-1", ".array_task_string: '9-1' is no list of array tasks; expected text such as"),
         ("tres_req_str", "node=x", ".tres_req_str: node is 'x', expected a whole number"),
     ],
