@@ -39,10 +39,17 @@ def source_of(path: Path, processors: int | None = None, jobs: int | None = None
 
 
 def _run(
-    source: Source, policy: str, estimate: str, metrics: Sequence[str], conduct: Conduct, *, rounded: bool = False
+    source: Source,
+    policy: str,
+    estimate: str,
+    metrics: Sequence[str],
+    conduct: Conduct,
+    *,
+    rounded: bool = False,
+    trimming: str = "none",
 ) -> ReplayRun:
     believed = estimate_named(estimate)
-    measured = Measurement.named(list(metrics))
+    measured = Measurement.named(list(metrics), trimming)
     policies, estimates = [policy_named(policy)], [believed.rounded() if rounded else believed]
     return simulate(source, policies, estimates, measured, conduct=conduct)[0]
 
@@ -57,9 +64,10 @@ def queue_figures(
     seed: int,
     evaluations: int,
 ) -> Told:
-    """Metrics, time, and how long the queue was."""
+    """Metrics, time, and how long the queue was; the jobs count that counted in what was published."""
     conduct = Conduct(seed=seed, evaluations=evaluations)
-    run = _run(source_of(path, processors, jobs), policy, estimate, (*metrics, "wait"), conduct, rounded=True)
+    source = source_of(path, processors, jobs, unrequested="drop")
+    run = _run(source, policy, estimate, (*metrics, "wait"), conduct, rounded=True, trimming="last")
     sizes = queue_in_rounds(run.replay)
     return {
         **run.values,
