@@ -133,7 +133,7 @@ def test_the_hour_that_clocks_repeat_goes_by_how_long_the_job_ran() -> None:
         ([HEAD, row(Timelimit="1:75")], "sacct.txt:2: Timelimit is '1:75'"),
         ([HEAD, row(AllocCPUS="many", AllocTRES="")], "sacct.txt:2: AllocCPUS is 'many'"),
         ([HEAD, row(AllocTRES="cpu")], "sacct.txt:2: AllocTRES: 'cpu' is no amount"),
-        ([HEAD, row(NodeList="cpu[2-1]")], "sacct.txt:2: NodeList: 'cpu"),
+        ([HEAD, row(NodeList="cpu[2-1]")], "sacct.txt:2: NodeList: cannot read 'cpu[2-1]' as nodes"),
         ([HEAD, row(), row("8.batch")], "sacct.txt:3: JobID is '8.batch'"),
         ([HEAD, "7|relax"], "sacct.txt:2: expected 12 fields, found 2"),
         ([""], "sacct.txt: is empty"),
