@@ -1,33 +1,8 @@
-"""What really ran on a day: runs of jobs with their real times, nodes and energy, and the books' part of a summary."""
+"""The books' part of the summary of a day that has been booked."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-
-from planner.domain.job import Job
-
-
-@dataclass(frozen=True, slots=True)
-class Run:
-    """A job that ran: from its real start to its real end, whatever day that is on.
-
-    ``end_unix`` None: it still runs. ``nodes`` has one node per unit. ``cpus`` are those that the source counts, which
-    may be other than the cores that the job asked for. ``energy_j`` is what its nodes drew while it ran, None where
-    nothing was measured.
-    """
-
-    job: Job
-    start_unix: int
-    end_unix: int | None
-    nodes: tuple[int, ...]
-    cpus: float
-    energy_j: float | None = None
-    cancelled: bool = False
-
-    def seconds_within(self, start_unix: int, end_unix: int) -> int:
-        """How long it ran within a stretch of time [s]."""
-        until = end_unix if self.end_unix is None else min(end_unix, self.end_unix)
-        return max(0, until - max(start_unix, self.start_unix))
 
 
 @dataclass(frozen=True)

@@ -55,6 +55,11 @@ class StartedJob:
                 f" {utc_text(self.start_unix)}; correct its times"
             )
 
+    def seconds_within(self, start_unix: int, end_unix: int) -> int:
+        """How long it ran within a stretch of time [s]."""
+        until = end_unix if self.end_unix is None else min(end_unix, self.end_unix)
+        return max(0, until - max(start_unix, self.start_unix))
+
     @property
     def is_running(self) -> bool:
         """Whether it runs at the moment of the snapshot."""

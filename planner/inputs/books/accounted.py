@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from planner.domain.books import Run
 from planner.domain.cluster import CORES, Cluster
 from planner.domain.horizon import Horizon
 from planner.domain.job import Job, UnitGroup
+from planner.domain.situation import StartedJob
 from planner.errors import InputError
 from planner.inputs.jobs.unit_groups import MEMORY
 from planner.inputs.slurm.job import SlurmJob
@@ -71,7 +71,7 @@ def run_of(
     known: Job | None,
     source: str,
     repaired: Counter[str],
-) -> Run:
+) -> StartedJob:
     """The run of a job on nodes of these numbers; what is not in the accounts is as its plan has it, ``known``."""
     assert said.start_unix is not None
     cpus = said.had.cpus or len(nodes)
@@ -97,14 +97,13 @@ def run_of(
     repaired[ENDLESS] += said.limit_s is None and known is None
     repaired += Counter()
     units = tuple(UnitGroup(len(members), amounts) for amounts, members in groups.items())
-    return Run(
+    return StartedJob(
         _job(label, said, units, float(cpus), power, known),
         said.start_unix,
-        said.end_unix,
         tuple(node for members in groups.values() for node in members),
-        float(cpus),
-        None if said.end_unix is None else said.energy_j,
+        said.end_unix,
         cancelled=said.is_cancelled and said.end_unix is not None,
+        energy_j=None if said.end_unix is None else said.energy_j,
     )
 
 

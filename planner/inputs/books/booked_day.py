@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from planner.domain.books import Booked, Elsewhere, Run
+from planner.domain.books import Booked, Elsewhere
+from planner.domain.cluster import CORES
 from planner.domain.horizon import Horizon
 from planner.domain.intake import Intake
 from planner.domain.job import Job
@@ -49,7 +50,7 @@ class Happened:
     """
 
     source: str
-    runs: tuple[Run, ...]
+    runs: tuple[StartedJob, ...]
     waiting: tuple[Job, ...]
     withdrawn: tuple[Job, ...]
     named: frozenset[str]
@@ -63,7 +64,7 @@ def of_accounts(accounts: Accounts, intake: Intake, scenario: Scenario, horizon:
     InputError where a job cannot have run so on the nodes of the scenario; names the job and what to do.
     """
     source, cluster, power = intake.source, scenario.cluster, power_of(scenario)
-    runs: list[Run] = []
+    runs: list[StartedJob] = []
     elsewhere: list[SlurmJob] = []
     waiting: set[str] = set()
     withdrawn: set[str] = set()
@@ -118,10 +119,7 @@ def of_table(path: Path, scenario: Scenario, horizon: Horizon, known: Known, now
         if each.start_unix >= horizon.end_unix:
             waiting.append(job)
         elif each.end_unix is None or each.end_unix > max(each.start_unix, horizon.start_unix):
-            cpus = job.total("cores")
-            runs.append(
-                Run(job, each.start_unix, each.end_unix, each.nodes, cpus, each.energy_j, cancelled=each.cancelled)
-            )
+            runs.append(replace(each, job=job))
         elif each.start_unix >= horizon.start_unix:
             withdrawn.append(job)
     return Happened(
@@ -163,7 +161,7 @@ def booked_day(scenario: Scenario, horizon: Horizon, happened: Happened, known: 
             f"jobs shared more than a node has, or were spread unevenly; booked as the source says: {too_much}"
         )
     day = build(scenario, horizon, situation, happened.intake)
-    seconds = [run.cpus * run.seconds_within(horizon.start_unix, horizon.end_unix) for run in runs]
+    seconds = [run.job.total(CORES) * run.seconds_within(horizon.start_unix, horizon.end_unix) for run in runs]
     cpu_hours = rounded(sum(seconds) / SECONDS_PER_HOUR)
     return day, Booked(happened.source, len(runs), cpu_hours, measured, happened.elsewhere)
 
@@ -174,11 +172,11 @@ def require_over(horizon: Horizon, now_unix: int) -> None:
         raise InputError(f"{horizon.day} is not over in {horizon.zone}; book it when it is")
 
 
-def _at_the_end(run: Run, horizon: Horizon) -> StartedJob:
+def _at_the_end(run: StartedJob, horizon: Horizon) -> StartedJob:
     """A run as it was when the day ended."""
     if run.end_unix is None or run.end_unix > horizon.end_unix:
         return StartedJob(run.job, run.start_unix, run.nodes)
-    return StartedJob(run.job, run.start_unix, run.nodes, run.end_unix, run.cancelled)
+    return run
 
 
 def _start_key(started: StartedJob) -> tuple[object, ...]:

@@ -10,9 +10,10 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
 
-from planner.domain.books import Measured, Run
+from planner.domain.books import Measured
 from planner.domain.cluster import Cluster
 from planner.domain.horizon import Horizon
+from planner.domain.situation import StartedJob
 from planner.units import rounded
 
 MOST_NODE_W = 20_000.0
@@ -26,8 +27,8 @@ Stay = tuple[Sequence[int | str], int, int | None]
 
 
 def with_measured_power(
-    runs: Sequence[Run], cluster: Cluster, horizon: Horizon
-) -> tuple[tuple[Run, ...], Measured, Counter[str]]:
+    runs: Sequence[StartedJob], cluster: Cluster, horizon: Horizon
+) -> tuple[tuple[StartedJob, ...], Measured, Counter[str]]:
     """The runs with measured power where that counts, how much it is, and why other measurements do not count."""
     shared = sharing([(run.nodes, run.start_unix, run.end_unix) for run in runs])
     refused: Counter[str] = Counter()
@@ -78,7 +79,7 @@ def sharing(stays: Sequence[Stay]) -> set[int]:
     return found
 
 
-def _power_w(run: Run, cluster: Cluster, *, is_shared: bool) -> tuple[float | None, str]:
+def _power_w(run: StartedJob, cluster: Cluster, *, is_shared: bool) -> tuple[float | None, str]:
     """The mean power that was measured, or why it does not count; neither where nothing was measured."""
     if run.energy_j is None or run.end_unix is None:
         return None, ""
