@@ -30,7 +30,7 @@ from planner.runs.one_day import previous_of
 from planner.runs.run_days import run_days
 from planner.search.decode import decode
 from planner.search.multisearch import multisearch
-from planner.store.last_plan import situation_of
+from planner.store.read_last_plan import situation_of
 from planner.studies.curie23_setup import CALIBRATIONS, FIRST_DAY, study_scenario
 from planner.studies.data_files import data_folder
 

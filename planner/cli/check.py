@@ -25,7 +25,7 @@ from planner.units import SECONDS_PER_HOUR
 
 if TYPE_CHECKING:
     from planner.inputs.build import Day
-    from planner.store.last_plan import LastPlan
+    from planner.store.read_last_plan import LastPlan
 
 
 def check(
@@ -49,7 +49,7 @@ def check(
     from planner.inputs.build import build
     from planner.planning.baselines import rule_baselines
     from planner.runs.one_day import last_before, nightly_ground_of
-    from planner.store.last_plan import situation_of
+    from planner.store.read_last_plan import situation_of
 
     resolved = open_scenario(scenario, tuple(settings or ()), jobs=jobs)
     if date is not None:

@@ -23,7 +23,7 @@ def init(
 
     month = None
     if from_sacct is not None:
-        from planner.inputs.books.savings_month import read_month
+        from planner.inputs.books.month_that_ran import read_month
 
         month = read_month(from_sacct, zone=zone, w_per_core=10.0)
     for path in write_site(folder, shipped=shipped_folder(), month=month, zone=zone):

@@ -46,7 +46,7 @@ def savings(
     for path in (sacct, prices, weather):
         if path is not None and not path.is_file():
             raise InputError(f"{path}: there is no such file")
-    from planner.inputs.books.savings_month import read_month
+    from planner.inputs.books.month_that_ran import read_month
     from planner.runs.savings import HOURS, SavingsInputs, month_savings
 
     promised = HOURS if hours is None else _hours(listed(hours, ""))

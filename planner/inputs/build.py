@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from planner.domain.closed_room import node_outages
-from planner.domain.fit import Fit
+from planner.domain.ever_fits import Fit
 from planner.domain.horizon import Horizon
 from planner.domain.intake import Intake
 from planner.domain.job import Job

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from planner.domain.columns import Ints
-from planner.domain.fit import Fit
+from planner.domain.ever_fits import Fit
 from planner.domain.horizon import Horizon
 from planner.domain.intake import Intake
 from planner.domain.job import Job

@@ -23,7 +23,7 @@ from planner.machine.timeline import NEVER
 from planner.online.expected_prices import QUARTER_S, EnergyCosts
 from planner.online.kernel import rollout as of
 from planner.online.kernel import steps
-from planner.online.kernel.holds import look_again, note_outlook
+from planner.online.kernel.held_jobs import look_again, note_outlook
 from planner.online.kernel.state import State
 from planner.online.stretches import Playing
 from planner.units import MILLI, SECONDS_PER_HOUR

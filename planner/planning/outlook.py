@@ -32,7 +32,7 @@ from planner.online.day_replay import easy_plan
 from planner.planning.baselines import waits_of
 from planner.planning.lookahead_days import with_days_ahead
 from planner.planning.regime import last_jobs, regime_of
-from planner.planning.wait_prices import wait_prices, waiting_price
+from planner.planning.wait_and_late_prices import wait_prices, waiting_price
 from planner.units import SECONDS_PER_HOUR, rounded
 
 MOST_DAYS, FEW_DAYS = 7, 2

@@ -24,7 +24,7 @@ from planner.errors import FileFormatError, InputError, SlurmError
 from planner.inputs.books.booked_day import Happened, Known, booked_day, of_accounts, of_table, require_over
 from planner.inputs.build import Day
 from planner.inputs.slurm.json_document import DocumentAnswer
-from planner.inputs.slurm.machine import SlurmMachine, machine_of
+from planner.inputs.slurm.node_classes import SlurmMachine, machine_of
 from planner.inputs.slurm.nodes import read_nodes
 from planner.inputs.slurm.sacct_json import Accounts, read_accounting
 from planner.inputs.slurm.sacct_text import read_accounts
@@ -39,9 +39,9 @@ from planner.scenario.slurm import SlurmSection
 from planner.slurm.commands import Slurm
 from planner.slurm.snapshot import ask_nodes
 from planner.store.folder import held
-from planner.store.last_plan import LastPlan, plan_before_books, with_last_plan
 from planner.store.provenance import changed, hashes, provenance, with_books
 from planner.store.read_json import cluster_of, read_run, read_summary
+from planner.store.read_last_plan import LastPlan, plan_before_books, with_last_plan
 from planner.store.write_day import require_formats, tables_of, write_day
 from planner.store.write_tables import encoded
 from planner.text_files import csv_text, reading_once

@@ -42,7 +42,7 @@ from planner.runs.run_figures import TOTALS, Row, day_rows, run_row, sum_row
 from planner.runs.simulate import outcome_of
 from planner.scenario.schema import Scenario
 from planner.scenario.tariff import HourlyTariff
-from planner.scenario.weather import FileWeather
+from planner.scenario.weather_cooling import FileWeather
 from planner.store.read_day import read_day
 from planner.store.read_tables import Came, read_table, ready_unix, start_unix, take_in
 from planner.units import rounded

@@ -12,8 +12,8 @@ from planner.domain.day_summary import DaySummary
 from planner.domain.horizon import Horizon
 from planner.domain.intake import Intake
 from planner.domain.job import Job
+from planner.domain.plan_conflicts import PlannedRun, situation_conflicts
 from planner.domain.situation import Situation
-from planner.domain.situation_check import PlannedRun, situation_conflicts
 from planner.errors import BookedError, InputError
 from planner.first_run import tell_if_missing
 from planner.inputs.build import build
@@ -32,9 +32,9 @@ from planner.scenario.schema import Scenario
 from planner.slurm.allowed_holds import rules_of
 from planner.slurm.journal import JOURNAL, Ours, read_ours
 from planner.store.folder import held
-from planner.store.last_plan import LastPlan, last_plan_of, read_last_plan, situation_of, with_last_plan
 from planner.store.provenance import hashes, provenance, with_situation
 from planner.store.read_json import is_booked
+from planner.store.read_last_plan import LastPlan, last_plan_of, read_last_plan, situation_of, with_last_plan
 from planner.store.write_day import write_day
 from planner.text_files import reading_once
 from planner.units import SECONDS_PER_HOUR

@@ -14,7 +14,7 @@ from planner.errors import InputError, OutputError, SlurmError
 from planner.inputs.books.finished import Finished, accounted_candidates, chosen, table_candidates
 from planner.inputs.learned_power import LearnedFile, learned_power_text
 from planner.inputs.slurm.job import SlurmJob
-from planner.inputs.slurm.machine import SlurmMachine
+from planner.inputs.slurm.node_classes import SlurmMachine
 from planner.inputs.slurm.sacct_json import Accounts, read_accounting
 from planner.inputs.slurm.sacct_text import holds_accounts, read_accounts
 from planner.places import is_folder

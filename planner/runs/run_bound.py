@@ -29,7 +29,7 @@ from planner.runs.one_day import ground_of
 from planner.runs.replay_ledger import frame_of, window_of
 from planner.scenario.schema import Scenario
 from planner.store.folder import alone_in, put
-from planner.store.last_plan import LastPlan, situation_of
+from planner.store.read_last_plan import LastPlan, situation_of
 from planner.store.write_tables import encoded
 from planner.units import SECONDS_PER_HOUR, rounded
 

@@ -16,9 +16,9 @@ from planner.pages.index import write_index
 from planner.runs.one_day import DoneDay, do_day, ground_of, require_order, require_unbooked, run_facts
 from planner.scenario.schema import Scenario
 from planner.store.folder import clear_left_overs
-from planner.store.last_plan import LastPlan, read_last_plan
 from planner.store.provenance import SAME, changed, hashes
 from planner.store.read_json import read_run, read_summary
+from planner.store.read_last_plan import LastPlan, read_last_plan
 
 MOST_DAYS = 3660
 

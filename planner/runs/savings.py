@@ -23,7 +23,7 @@ from planner.domain.ledger import Totals
 from planner.domain.pue_table import PueTable
 from planner.domain.waits import Waits
 from planner.errors import InputError
-from planner.inputs.books.savings_month import RanMonth
+from planner.inputs.books.month_that_ran import RanMonth
 from planner.inputs.pue_csv import pue_table_text, read_cooling
 from planner.inputs.traces import Source, cluster_trace
 from planner.limits import MONTH_DAYS

@@ -28,7 +28,7 @@ from planner.scenario.slurm import LIVE, SlurmSection
 from planner.scenario.solar_battery import BatterySection, ModelledSolar, Solar
 from planner.scenario.tariff import Demand, FeedIn, Fees, HourlyTariff, Tariff
 from planner.scenario.values import Currency, Label, Prose, Whole, Zone, problem
-from planner.scenario.weather import Cooling, FileWeather, Weather
+from planner.scenario.weather_cooling import Cooling, FileWeather, Weather
 from planner.scenario.words import guess
 
 

@@ -17,7 +17,7 @@ from planner.cli.main import run
 from planner.domain.horizon import Horizon
 from planner.domain.situation import Outage, Situation, StartedJob
 from planner.scenario.load import load_scenario
-from planner.store.last_plan import last_plan_of, situation_of
+from planner.store.read_last_plan import last_plan_of, situation_of
 from tests.days import names, plan, rows_of, tree
 from tests.rolling import DAYS, FIRST, QUICK, write_rolling_site
 from tests.written_snapshots import write_snapshot

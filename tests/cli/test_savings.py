@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from planner.cli.main import run
-from planner.inputs.books.savings_month import read_month
+from planner.inputs.books.month_that_ran import read_month
 from tests.days import plan, rows_of
 
 HEAD = "JobID|JobName|User|Account|Partition|State|Submit|Start|End|TimelimitRaw|NodeList|AllocCPUS|ConsumedEnergyRaw"

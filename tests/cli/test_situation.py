@@ -20,7 +20,7 @@ from planner.methods import Params
 from planner.runs.one_day import PlanRequest, plan_from
 from planner.scenario.load import load_scenario
 from planner.scenario.schema import Scenario
-from planner.store.last_plan import read_last_plan, situation_of
+from planner.store.read_last_plan import read_last_plan, situation_of
 from tests.days import plan, write_small_site
 from tests.rolling import CSVS, DAYS, SITE, write_rolling_site
 from tests.written_snapshots import write_snapshot

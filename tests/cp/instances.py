@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 
 from planner.domain.cluster import Cluster, NodeClass
-from planner.domain.fit import Fit
+from planner.domain.ever_fits import Fit
 from planner.domain.horizon import Horizon
 from planner.domain.job import Job, UnitGroup
 from planner.domain.problem import Problem, Running

@@ -6,7 +6,7 @@ import numpy as np
 
 from planner.domain.cluster import Cluster, NodeClass
 from planner.domain.columns import job_columns, unit_amount
-from planner.domain.fit import Fit
+from planner.domain.ever_fits import Fit
 from planner.domain.job import Job, UnitGroup
 from planner.domain.problem import Problem, Running
 from planner.domain.rates import Rates

@@ -10,7 +10,7 @@ import pytest
 
 from planner.domain.cluster import Cluster, NodeClass
 from planner.domain.columns import job_columns, node_columns
-from planner.domain.fit import Fit
+from planner.domain.ever_fits import Fit
 from planner.domain.job import Job, UnitGroup
 from planner.domain.restrictions import Restrictions
 from planner.domain.situation import Situation, StartedJob

@@ -16,7 +16,7 @@ from planner.inputs.weather.read import read_weather, weather_of
 from planner.inputs.weather.solar import solar_of
 from planner.scenario.solar_battery import FileSolar, ModelledSolar
 from planner.scenario.tariff import HourlyTariff
-from planner.scenario.weather import FileWeather
+from planner.scenario.weather_cooling import FileWeather
 from tests.weather_files import JUNE, hours, open_meteo
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from planner.compiled import kernel_of
 from planner.domain.cluster import Cluster, NodeClass
-from planner.domain.fit import Fit
+from planner.domain.ever_fits import Fit
 from planner.domain.job import Job, UnitGroup
 from planner.domain.plan import MOST_CELLS, is_decidable, main_group, nodes_for, other_combinations
 from planner.machine.exact_packing import pack_exactly

@@ -11,7 +11,7 @@ import pytest
 from planner.accounting.audit import audit
 from planner.domain.closed_room import NodeOutage
 from planner.domain.cluster import Cluster, NodeClass
-from planner.domain.fit import Fit
+from planner.domain.ever_fits import Fit
 from planner.domain.job import Dependency, Job, UnitGroup
 from planner.domain.plan import DEFERRED
 from planner.domain.problem import Problem, Running, executed

@@ -12,7 +12,7 @@ from playwright.sync_api import Page
 
 from planner.domain.horizon import Horizon
 from planner.inputs.weather.read import weather_of
-from planner.scenario.weather import SampleWeather
+from planner.scenario.weather_cooling import SampleWeather
 from tests.days import DAY, column_sum, rows_of
 from tests.pages.conftest import HOSTILE, OWNED, Opener
 from tests.pages.look import cells, is_drawn, number, value

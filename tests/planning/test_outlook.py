@@ -21,7 +21,7 @@ from planner.places import shipped_folder
 from planner.planning import plan_day as plan_module
 from planner.planning.outlook import DEARER, in_money, lets_wait, with_outlook, with_time_ahead
 from planner.planning.plan_day import plan_day
-from planner.planning.wait_prices import LATE_AFTER_S, LATE_TIMES
+from planner.planning.wait_and_late_prices import LATE_AFTER_S, LATE_TIMES
 from planner.scenario.load import load_scenario
 from planner.scenario.schema import Scenario
 

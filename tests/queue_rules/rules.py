@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from planner.domain.cluster import Cluster
-from planner.domain.fit import Fit
+from planner.domain.ever_fits import Fit
 from planner.domain.job import Job
 from planner.domain.plan import Plan
 from planner.domain.problem import Problem

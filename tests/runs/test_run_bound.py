@@ -24,7 +24,7 @@ from planner.runs.run_bound import run_bound, run_problem
 from planner.runs.run_days import run_days
 from planner.scenario.load import load_scenario
 from planner.scenario.schema import Scenario
-from planner.store.last_plan import read_last_plan, situation_of
+from planner.store.read_last_plan import read_last_plan, situation_of
 
 FIRST = dt.date(2024, 6, 3)
 CORES, NODES, COOLING, RATE = 4, 2, 0.25, 0.01

@@ -19,7 +19,7 @@ from planner.scenario.load import load_scenario
 from planner.scenario.revenue import Revenue
 from planner.scenario.schema import Scenario
 from planner.scenario.tariff import BandTariff, FlatTariff
-from planner.scenario.weather import SampleWeather
+from planner.scenario.weather_cooling import SampleWeather
 
 SITE = """\
 zone: Europe/Paris

@@ -13,7 +13,7 @@ from planner.accounting.audit import audit
 from planner.accounting.settle import settle
 from planner.cli.main import run
 from planner.domain.cluster import Cluster, NodeClass
-from planner.domain.fit import Fit
+from planner.domain.ever_fits import Fit
 from planner.domain.job import Job, UnitGroup
 from planner.domain.plan import Placement, Plan
 from planner.domain.problem import Problem

@@ -21,7 +21,7 @@ from planner.accounting.audit import audit
 from planner.accounting.bound import profit_bound
 from planner.accounting.settle import settle
 from planner.domain.cluster import Cluster, IdleRule, NodeClass
-from planner.domain.fit import Fit
+from planner.domain.ever_fits import Fit
 from planner.domain.job import Job, UnitGroup
 from planner.domain.plan import Plan
 from planner.domain.problem import Problem, Running

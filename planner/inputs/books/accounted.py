@@ -14,7 +14,7 @@ from planner.domain.situation import StartedJob
 from planner.errors import InputError
 from planner.inputs.jobs.unit_groups import MEMORY
 from planner.inputs.slurm.job import SlurmJob
-from planner.inputs.slurm.machine import GPUS, MB_PER_GB
+from planner.inputs.slurm.node_classes import GPUS, MB_PER_GB
 from planner.inputs.slurm.sacct_json import Accounts
 from planner.limits import YEAR_S
 from planner.power.learned import Asked, PowerModel

@@ -21,7 +21,7 @@ from planner.inputs.jobs.table import read_job_rows
 from planner.inputs.jobs.table_rows import row_time
 from planner.inputs.jobs.unit_groups import UnitShape, cut_cores, unit_shape_of
 from planner.inputs.slurm.job import SlurmJob
-from planner.inputs.slurm.machine import SlurmMachine
+from planner.inputs.slurm.node_classes import SlurmMachine
 from planner.inputs.slurm.node_units import asked_of
 from planner.inputs.slurm.sacct_json import Accounts
 from planner.inputs.slurm.sacct_text import holds_accounts, read_accounts

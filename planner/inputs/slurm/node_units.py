@@ -13,7 +13,7 @@ from planner.domain.job import UnitGroup
 from planner.errors import InputError
 from planner.inputs.jobs.unit_groups import MEMORY
 from planner.inputs.slurm.job import Request, SlurmJob
-from planner.inputs.slurm.machine import GPUS, MB_PER_GB, Kind, SlurmMachine
+from planner.inputs.slurm.node_classes import GPUS, MB_PER_GB, Kind, SlurmMachine
 from planner.power.learned import Asked
 
 

@@ -14,7 +14,7 @@ from planner.domain.situation_check import require_possible
 from planner.errors import InputError
 from planner.inputs.jobs.power_models import power_notes, power_of
 from planner.inputs.slurm.job import SlurmJob
-from planner.inputs.slurm.machine import SlurmMachine, machine_of, outages_of
+from planner.inputs.slurm.node_classes import SlurmMachine, machine_of, outages_of
 from planner.inputs.slurm.node_units import some_classes, units_of
 from planner.inputs.slurm.queue import Queue
 from planner.inputs.slurm.saved_folder import Documents

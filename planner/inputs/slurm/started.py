@@ -15,7 +15,7 @@ from planner.domain.cluster import CORES
 from planner.domain.job import UnitGroup
 from planner.domain.situation import StartedJob
 from planner.inputs.slurm.job import AllocatedNode, SlurmJob
-from planner.inputs.slurm.machine import SlurmMachine
+from planner.inputs.slurm.node_classes import SlurmMachine
 from planner.inputs.slurm.node_units import amounts_of
 from planner.limits import YEAR_S
 from planner.power.learned import Asked, PowerModel

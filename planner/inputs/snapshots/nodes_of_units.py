@@ -14,7 +14,7 @@ import numpy as np
 
 from planner.domain.cluster import Cluster
 from planner.domain.columns import Ints, class_capacities, unit_amount
-from planner.domain.fit import Fit, require_fit
+from planner.domain.ever_fits import Fit, require_fit
 from planner.domain.job import Job
 from planner.domain.plan import copies_of
 from planner.domain.situation import StartedJob

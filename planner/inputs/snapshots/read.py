@@ -14,7 +14,7 @@ from typing import Literal, get_args
 
 from planner import limits
 from planner.domain.cluster import Cluster
-from planner.domain.fit import Fit
+from planner.domain.ever_fits import Fit
 from planner.domain.horizon import zone_named
 from planner.domain.intake import Intake
 from planner.domain.job import Job

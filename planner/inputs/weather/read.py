@@ -21,8 +21,8 @@ from planner.inputs.weather.open_meteo import read_open_meteo
 from planner.inputs.weather.typical_year import day_in_season, read_epw, read_tmy3, sample_path
 from planner.inputs.weather.weather_csv import OF_HUMIDITY, is_tmy3, read_weather_csv
 from planner.printable import shortened
-from planner.scenario.weather import ConstantWeather, SampleWeather
-from planner.scenario.weather import Weather as WeatherChoice
+from planner.scenario.weather_cooling import ConstantWeather, SampleWeather
+from planner.scenario.weather_cooling import Weather as WeatherChoice
 from planner.scenario.words import WeatherFormat
 from planner.text_files import require_file
 from planner.units import SECONDS_PER_HOUR

@@ -9,7 +9,7 @@ from planner.machine.heap import pop
 from planner.machine.timeline import NEVER, forget_past
 from planner.online.kernel.conservative_rounds import arrive, conservative_round, deadline_round, is_held, join_queue
 from planner.online.kernel.corrections import correct
-from planner.online.kernel.holds import next_hold_end, release_due
+from planner.online.kernel.held_jobs import next_hold_end, release_due
 from planner.online.kernel.likely_lengths import note_length
 from planner.online.kernel.nodes import hold_job
 from planner.online.kernel.outages_and_cancels import is_changing, resume, take_changes, withdraw

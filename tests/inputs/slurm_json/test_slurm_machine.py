@@ -11,7 +11,7 @@ from planner.domain.job import UnitGroup
 from planner.domain.situation import Outage
 from planner.errors import InputError
 from planner.inputs.slurm.job import Request
-from planner.inputs.slurm.machine import Kind, SlurmMachine, machine_of, outages_of
+from planner.inputs.slurm.node_classes import Kind, SlurmMachine, machine_of, outages_of
 from planner.inputs.slurm.node_units import units_of
 from planner.inputs.slurm.nodes import SlurmNode
 from planner.inputs.slurm.reservations import Reservation
