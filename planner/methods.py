@@ -169,14 +169,14 @@ def _hold(problem: Problem, params: Params, stop: Stop) -> Result:
 
 
 def _easy(problem: Problem, params: Params, stop: Stop) -> Result:
-    from planner.online.day_replay import easy_result
+    from planner.online.easy_and_rules import easy_result
 
     return easy_result(problem, params.on_trial)
 
 
 def _rule(name: str) -> Method:
     def method(problem: Problem, params: Params, stop: Stop) -> Result:
-        from planner.online.day_replay import rule_plan
+        from planner.online.easy_and_rules import rule_plan
 
         return rule_plan(problem, name, params.on_trial)
 

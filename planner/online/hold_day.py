@@ -14,7 +14,8 @@ from planner.domain.plan import Plan
 from planner.domain.problem import Problem, executed
 from planner.domain.result import Hold, Listener, Result
 from planner.online.audit_replay import require_sound
-from planner.online.day_replay import DayTrace, result_of
+from planner.online.day_replay import DayTrace
+from planner.online.easy_and_rules import result_of
 from planner.online.estimates import estimate_named
 from planner.online.holding import Holding
 from planner.online.policies import policy_named

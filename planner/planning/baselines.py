@@ -15,7 +15,7 @@ from planner.domain.problem import Problem, Running
 from planner.domain.result import never
 from planner.domain.waits import Waits
 from planner.methods import METHODS, RULES, Params
-from planner.online.day_replay import easy_plan
+from planner.online.easy_and_rules import easy_plan
 from planner.units import rounded
 
 

@@ -338,7 +338,7 @@ def accepted(problem: Problem, result: Result) -> Result:
 
 def _simple_results(problem: Problem) -> Iterator[Result]:
     """Results without any search: one for each ordering, the best first, then the oldest rule's."""
-    from planner.online.day_replay import rule_plan
+    from planner.online.easy_and_rules import rule_plan
     from planner.search.multisearch import multisearch
     from planner.search.orderings import ORDERINGS
 

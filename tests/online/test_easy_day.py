@@ -16,7 +16,7 @@ from planner.domain.job import Dependency, Job, UnitGroup
 from planner.domain.plan import DEFERRED
 from planner.domain.problem import Problem, Running, executed
 from planner.domain.trace import cluster_trace_of
-from planner.online.day_replay import easy_plan
+from planner.online.easy_and_rules import easy_plan
 from planner.online.policies import policy_named
 from planner.online.replay import replay
 from tests.factories import DAY, random_problem
