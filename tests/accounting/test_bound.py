@@ -17,8 +17,10 @@ from planner.domain.job import Job, UnitGroup
 from planner.domain.plan import DEFERRED, Plan
 from planner.domain.problem import Problem, Running
 from planner.domain.rates import Rates
+from planner.domain.wait_costs import WaitPrice
 from planner.search.decode import decode
 from planner.search.orderings import ORDERINGS, job_order
+from tests import plain_day
 from tests.accounting.bound_days import kinked_table, odd_problem, one_segment
 from tests.factories import DAY, flat_table, random_problem, random_segments, with_linear_cooling
 
@@ -205,6 +207,18 @@ def test_without_time_it_is_no_more_than_a_full_machine_earns() -> None:
         rough = profit_bound(problem, time_limit_s=0.0)
         assert rough.rounds == 0
         assert rough.profit_eur == pytest.approx(revenue - energy, rel=1e-6)
+
+
+def test_without_time_it_counts_the_waiting_of_a_queue() -> None:
+    """Twenty jobs of an hour on one node earn 8 EUR and wait 0, 1, ... 19 h at 1 EUR, more with age: 241.46 EUR.
+
+    One hour of the node after the other, at what it saves those who wait behind, leaves less than a tenth of that out.
+    """
+    jobs = [plain_day.job(f"j{k}", 1, power_w=0.0) for k in range(20)]
+    waits = {each.id: WaitPrice(0, 1.0, DAY.length_s, 0.0) for each in jobs}
+    problem = replace(plain_day.day(*jobs), waits=waits)
+    best = 8.0 - sum(hours * (1 + hours / 48) for hours in range(20))
+    assert best <= profit_bound(problem, time_limit_s=0.0).profit_eur < best + 24.0
 
 
 def test_without_time_it_still_holds() -> None:

@@ -382,6 +382,7 @@ def test_a_day_must_be_over(site: Path, capsys: pytest.CaptureFixture[str]) -> N
         (["--sacct", "a", "--table", "b"], 2, "--sacct and --table both say what ran"),
         (["--sacct", "nowhere.txt"], 2, "nowhere.txt: no such file"),
         (["--table", "nowhere.csv"], 2, "nowhere.csv: no such file"),
+        (["--table", "nowhere.csv", "--also", "pdf"], 2, "unknown output format 'pdf'"),
         ([], 8, "or give what ran with --sacct or --table"),
     ],
 )

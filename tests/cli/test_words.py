@@ -268,3 +268,12 @@ def test_table_bad_values(
     assert told.count("\n") == 1
     assert message in told
     assert not Path("t.csv").exists()
+
+
+def test_why_a_planned_job_waits(site: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """By its name alone, from the last day of the site: what the plan expects of it, and which plan."""
+    capsys.readouterr()
+    assert run(["why", "wide"]) == 0
+    told, made = capsys.readouterr().out.splitlines()
+    assert told.startswith("job wide is not held; it waits for its turn and for room on the machine")
+    assert made == f"as planned for {DAY}"

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from planner.compiled import kernel_of
+from planner.domain.columns import Ints
 from planner.domain.hold_params import HoldParams, Strength
 from planner.domain.trace import Machine, Trace, first_jobs, pool_trace
 from planner.errors import InputError
@@ -262,33 +263,44 @@ def test_days_to_come_are_expected_as_days_of_their_kind() -> None:
     assert west.known_at(now + 5 * HOUR, 3 * DAY // QUARTER_S)[48 + 96 : 48 + 192] == pytest.approx(by_day[0])
 
 
-def test_what_stands_for_arrivals_is_as_long_as_it_was() -> None:
-    """Ten short jobs that asked for a day, then six that took it: a day later the ten are expected again as short."""
+def expected_lengths(submit_s: Ints, runtime_s: Ints, requested_s: Ints) -> list[list[int]]:
+    """How long jobs are expected to last that wait or stand for arrivals, at each decision; all are of one user."""
     from planner.online.holding import _outlook
-    from planner.online.kernel import rollout as of
 
-    short, whole = np.full(10, 60), np.full(6, 20 * HOUR)
-    submit = np.concatenate([np.arange(10), 3600 + np.arange(6), [30 * HOUR]])
-    runtime = np.concatenate([short, whole, [60]])
-    user = np.zeros(17, dtype=np.int64)
+    count = len(submit_s)
     trace = pool_trace(
-        tuple(map(str, range(17))), submit, runtime, np.full(17, DAY), np.ones(17, np.int64), 4, user=user,
-        origin_unix=ORIGIN,
+        tuple(map(str, range(count))), submit_s, runtime_s, requested_s, np.ones(count, np.int64), 4,
+        user=np.zeros(count, dtype=np.int64), origin_unix=ORIGIN,
     )  # fmt: skip
+    trace = with_changes(trace, power_mw=np.full(count, 10**8))
     seen: list[list[int]] = []
 
     def noted(state: object, trace: object, now_s: int, present: tuple[list[int], list[int]], *given: object) -> object:
         found = _outlook(state, trace, now_s, present, *given)  # type: ignore[arg-type]
-        seen.append(found.job[of.LENGTH, len(present[0]) :].tolist())
+        seen.append(found.job[rollout.LENGTH, len(present[0]) :].tolist())
         return found
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("planner.online.holding._outlook", noted)
-        costs = prices(0)
-        trace = with_changes(trace, power_mw=np.full(17, 10**8))
-        replay(trace, policy_named("hold"), trace.requested_s, holding=Holding(6 * HOUR, costs, 0.001))
+        replay(trace, policy_named("hold"), trace.requested_s, holding=Holding(6 * HOUR, prices(0), 0.001))
+    return seen
+
+
+def test_what_stands_for_arrivals_is_as_long_as_it_was() -> None:
+    """Ten short jobs that asked for a day, then six that took it: a day later the ten are expected again as short."""
+    short, whole = np.full(10, 60), np.full(6, 20 * HOUR)
+    submit = np.concatenate([np.arange(10), 3600 + np.arange(6), [30 * HOUR]])
+    runtime = np.concatenate([short, whole, [60]])
     # A day after the first submissions all ten are expected, each for a minute.
-    assert any(lengths[:10] == [60] * 10 for lengths in seen)
+    assert any(lengths[:10] == [60] * 10 for lengths in expected_lengths(submit, runtime, np.full(17, DAY)))
+
+
+def test_nobody_knows_how_long_a_job_lasts_that_still_runs() -> None:
+    """It came yesterday, asked for 40 h and runs 30: another one like it is expected to take all that was asked."""
+    submit, runtime, asked = np.array([2, 25]) * HOUR, np.array([30 * HOUR, 60]), np.array([40, 1]) * HOUR
+    expected = [length for lengths in expected_lengths(submit, runtime, asked) for length in lengths]
+    assert 40 * HOUR in expected
+    assert 30 * HOUR not in expected
 
 
 def test_missing_prices_are_expected_and_no_error() -> None:
@@ -360,6 +372,28 @@ def test_the_look_ahead_is_the_simulators_easy(seed: int) -> None:
     assert found == pytest.approx(told)
     held = rollout.rollout(outlook, 0, now, 0, float(price.min()), 10, 6 * HOUR, 0.0, 0.0)
     assert held != pytest.approx(told - 0.7 * float(easy.wait_s.sum()) / HOUR), "with a hold some starts differ"
+
+
+@pytest.mark.parametrize(("reference_s", "spent_eur"), [(0, 1.0), (-1, 0.0)])
+def test_the_look_ahead_holds_for_no_longer_than_was_promised(reference_s: int, spent_eur: float) -> None:
+    """At 2:00 energy is free from 4:00 on, and jobs may be held for 3 h.
+
+    A job that could have started in the first second of all, at midnight, has to start by 3:00; a new one can wait.
+    """
+    quarters, now = 40, 2 * HOUR
+    job = np.ones((rollout.OUTLOOK_ROWS, 1), dtype=np.int64)
+    job[[rollout.ESTIMATE, rollout.LENGTH]], job[rollout.ARRIVE], job[rollout.REFERENCE] = HOUR, now, reference_s
+    outlook = rollout.Outlook(
+        job=job,
+        likely=np.array([[HOUR]]),
+        power_kw=np.ones(1),
+        room=np.zeros(quarters),
+        list=np.zeros((rollout.LIST_ROWS, 1), dtype=np.int64),
+        counter=np.zeros(rollout.COUNTERS, dtype=np.int64),
+        paid=np.minimum(np.arange(quarters + 1) * 0.25, 2.0),
+        first_room=np.ones(quarters),
+    )
+    assert rollout.rollout(outlook, 0, now, now, 0.0, 1, 3 * HOUR, 0.0, 0.0) == pytest.approx(spent_eur)
 
 
 def test_a_replay_begins_with_the_strength_of_the_one_before() -> None:

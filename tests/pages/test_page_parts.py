@@ -16,7 +16,7 @@ import pytest
 from planner.domain.horizon import Horizon
 from planner.pages.charts import Bar, Line, bar_groups, by_factors, by_tens, from_zero, lines, power_svg, round_ticks
 from planner.pages.day_tables import row
-from planner.pages.figure_parts import clock_axis, count_at, mean_work_kw, minute_edges
+from planner.pages.figure_parts import Panel, clock_axis, count_at, days_payload, layer, mean_work_kw, minute_edges
 from planner.pages.index import IndexEntry, index_page, write_index
 from planner.pages.markup import (
     MINUS,
@@ -143,6 +143,14 @@ def test_clock_of_days_that_change_it(day: str, length: int, at_3h: int) -> None
     assert axis["hi"] == length * 3600
     assert axis["clock"][6] == at_3h * 60
     assert axis["clock"][-1] == 24 * 60
+
+
+def test_the_script_gets_every_figure_of_a_page() -> None:
+    """With the id of the element that it draws in, its layers, and what only this figure has."""
+    bars = layer("stack", "days", "costs", "blue", [1.0, 2.0], "EUR", 2)
+    panels = [Panel("costs", "Costs", "By day.", [bars], extra={"unit": "EUR"}), Panel("jobs", "Jobs", "By day.", [])]
+    costs, jobs = days_payload(["2024-06-01", "2024-06-02"], panels)["panels"]
+    assert (costs["id"], costs["layers"], costs["unit"], jobs["id"]) == ("costs", [bars], "EUR", "jobs")
 
 
 def test_round_ticks() -> None:

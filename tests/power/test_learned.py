@@ -129,6 +129,14 @@ def test_power_is_bounded_by_what_nodes_can_draw(request_: Asked, power_w: float
     assert PowerLimits(CLUSTER, 30.0, 200.0).bounded(request_, power_w) == bounded_w
 
 
+def test_a_unit_that_fills_a_node_fits_whatever_its_amount_was_summed_of() -> None:
+    """0.1 and 0.2 GB are a little more than the 0.3 GB of a node to a computer: the job has the node to itself."""
+    cluster = Cluster((NodeClass("thin", 1, {"cores": 4, "memory_gb": 0.3}, idle_w=40.0),))
+    request = asked(cores=4, more={"memory_gb": 0.1 + 0.2})
+    assert has_own_nodes(request, cluster)
+    assert PowerLimits(cluster).bounded(request, 1.0) == pytest.approx(40.0)
+
+
 def test_without_maxima_only_idle_power_bounds() -> None:
     """Where the site says no maximum there is none."""
     assert PowerLimits(CLUSTER).bounded(asked(), 1e6) == 1e6

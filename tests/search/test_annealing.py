@@ -16,6 +16,7 @@ from planner.domain.problem import Problem
 from planner.domain.rates import Rates
 from planner.domain.result import BestSoFar, Candidate, never
 from planner.domain.search_params import HarvestParams
+from planner.domain.wait_costs import WaitPrice
 from planner.search import harvest as subject
 from planner.search.decode import decode
 from planner.search.harvest import Budget, harvest
@@ -139,6 +140,17 @@ def test_a_job_is_put_where_its_energy_costs_least(exact: bool) -> None:
     chain.run(30, 0.0)
     assert chain.best_plan().start_s.tolist() == [6 * HOUR]
     assert chain.best_profit_eur == pytest.approx(0.35)
+
+
+def test_a_job_waits_for_cheap_hours_only_as_long_as_they_save_more_than_the_waiting_costs() -> None:
+    """An hour saves 0.20 EUR and every later one 0.01, and an hour of waiting counts 0.05 EUR: it starts at 1:00."""
+    prices = (0.3, *(0.1 - 0.01 * hour for hour in range(10)))
+    problem = replace(day(job("a", 1), prices=prices), waits={"a": WaitPrice(0, 0.05, 24 * HOUR, 0.0)})
+    late = Plan(np.array([20 * HOUR]), np.array([0]))
+    habits = Habits(4, 4, 1.0, 0.0, True, problem.defer == "free")
+    chain = Chain.from_plan(problem, late, seed=1, habits=habits)
+    chain.run(30, 0.0)
+    assert chain.best_plan().start_s.tolist() == [HOUR]
 
 
 def test_the_best_paying_time_is_looked_at_although_others_cost_less() -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -11,7 +13,9 @@ from planner.domain.result import Hold
 from planner.inputs.slurm.job import SlurmJob
 from planner.slurm.allowed_holds import ChangeRules, OptIn
 from planner.slurm.changes import Proposal, Refusal, propose
-from planner.slurm.journal import Change, Entry, Ours, when
+from planner.slurm.journal import JOURNAL, Change, Entry, Ours, when
+from planner.slurm.send import plan_changes
+from planner.slurm.wanted import Wanted
 from tests.slurm.queued import HOUR, NOW, queue_of, waiting
 
 BATCH = ChangeRules(OptIn(partitions=frozenset({"batch"})))
@@ -233,3 +237,15 @@ def test_the_order_of_what_is_wanted_does_not_matter() -> None:
     assert proposed(*jobs, wanted=forward) == proposed(*jobs, wanted=backward)
     assert [change.job for change in proposed(*jobs, wanted=forward).changes] == ["9", "10", "8_1"]
     assert proposed(*jobs, wanted=forward).refusals[0] == Refusal("x", "not a Slurm job id")
+
+
+def test_a_job_says_that_it_is_held_from_the_first_time_on(tmp_path: Path) -> None:
+    """Its comment goes to Slurm together with the begin time, not with the next run."""
+    now = int(time.time())
+    job = waiting(submit_unix=now - HOUR, begin_unix=now - HOUR)
+    hold = Hold("42", now, now + 2 * HOUR, now + 6 * HOUR, 1.0, 0.1)
+    wanted = Wanted({"42": hold}, {"42": hold.until_unix}, BATCH, now + 24 * HOUR, tell="comment")
+    found = plan_changes(queue_of(job), wanted, tmp_path / JOURNAL)
+    assert [each.new_unix for each in found.changes] == [hold.until_unix]
+    (line,) = found.comments
+    assert line.startswith("update JobId=42 Comment=held-until=2")

@@ -186,11 +186,12 @@ def test_foreign_folder_is_named_and_skipped(week: Path, capsys: pytest.CaptureF
 
 
 def test_nothing_to_report(week: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A range without days, an unknown scenario or way, and a bad range are errors of the user, in one line each."""
+    """A range without days, an unknown scenario, way or format, and a bad range are errors of the user, a line each."""
     for words in (
         ["--month", "2023-01"],
         ["--scenario", "nowhere"],
         ["--by", "colour"],
+        ["--also", "pdf"],
         ["--month", "2024-6"],
         ["--from", "2024-06-02", "--to", "2024-06-01"],
         ["--from", "2024-06-02"],
