@@ -9,8 +9,8 @@ from docplex.cp.model import CpoModel, maximize
 
 from planner.cp.constraints import Constraints
 from planner.cp.fixed_work import FixedWork
-from planner.cp.objective import ProfitObjective
 from planner.cp.pooled_form import assign_nodes, is_exact, whole_node_class
+from planner.cp.profit_objective import ProfitObjective
 from planner.cp.subproblem import Subproblem
 from planner.cp.variables import Use, make_variables
 from planner.domain.plan import DEFERRED, Plan

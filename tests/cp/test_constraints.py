@@ -14,7 +14,7 @@ from docplex.cp.model import CpoModel
 
 from planner.cp.constraints import Constraints
 from planner.cp.fixed_work import FixedWork
-from planner.cp.objective import ProfitObjective
+from planner.cp.profit_objective import ProfitObjective
 from planner.cp.subproblem import Subproblem
 from planner.cp.variables import make_variables
 from planner.domain.cluster import Cluster, NodeClass

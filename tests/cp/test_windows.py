@@ -15,7 +15,7 @@ from planner.cp.engines import cpsat_translate
 from planner.cp.engines.choose import ENGINES
 from planner.cp.engines.engine import UNKNOWN
 from planner.cp.model import ProfitModel
-from planner.cp.objective import stretches_of_one_price
+from planner.cp.profit_objective import stretches_of_one_price
 from planner.cp.subproblem import Subproblem, empty_plan
 from planner.domain.plan import DEFERRED, Placement, Plan
 from planner.domain.problem import Problem
