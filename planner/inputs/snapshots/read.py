@@ -28,7 +28,7 @@ from planner.inputs.jobs.read import require_unscaled
 from planner.inputs.jobs.table import read_job_rows
 from planner.inputs.jobs.table_rows import Row, read_rows, require_known, row_time
 from planner.inputs.jobs.unit_groups import unit_shape_of
-from planner.inputs.snapshots.nodes_of_units import Dealer, has_choice
+from planner.inputs.snapshots.deal_units import Dealer, has_choice
 from planner.limits import ENERGY_J
 from planner.places import document
 from planner.scenario.schema import Scenario
