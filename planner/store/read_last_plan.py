@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, get_args
 
+from planner.domain.cluster import Cluster
 from planner.domain.hold_params import Strength
 from planner.domain.horizon import Horizon
 from planner.domain.intake import Intake
@@ -20,7 +21,8 @@ from planner.domain.rates import Rates
 from planner.domain.situation import Outage, SiteState, Situation, StartedJob
 from planner.errors import FileFormatError, InputError
 from planner.inputs.build import first_situation, known_until
-from planner.inputs.jobs.read import known_jobs
+from planner.inputs.jobs.read import is_queue_dump, known_jobs
+from planner.limits import DAY_S
 from planner.printable import one_line
 from planner.scenario.schema import Scenario
 from planner.store.plan_versions import VERSIONS, plans_of
@@ -50,6 +52,9 @@ class LastPlan:
     ``began`` and ``left`` are what the site carries over besides jobs when the day begins and ends; None where early
     versions wrote it. ``strength`` is how strongly it was best to hold; None: it does not say. By its ``mark`` the next
     day names it in its run.json: its date, and the SHA-256 of the files that are carried on.
+
+    ``known_before`` are the names of all jobs of the day before it, and ``still_waiting`` the jobs that wait by that
+    day as it stands now and that the plan does not know: it was made before the books of that day.
     """
 
     horizon: Horizon
@@ -61,11 +66,18 @@ class LastPlan:
     left: SiteState | None
     strength: Strength | None
     mark: Mapping[str, str]
+    known_before: frozenset[str] = frozenset()
+    still_waiting: tuple[Job, ...] = ()
 
     @property
     def jobs(self) -> tuple[Job, ...]:
         """Every job that it knows."""
         return (*(each.job for each in self.schedule), *(each.job for each in self.unstarted))
+
+    @property
+    def is_nightly(self) -> bool:
+        """Whether jobs may be new from a midnight on, and not from a moment of the day at which it was planned."""
+        return self.known_until_unix in (self.horizon.start_unix, self.horizon.end_unix)
 
     @property
     def running(self) -> tuple[StartedJob, ...]:
@@ -143,8 +155,9 @@ def situation_of(
 ) -> tuple[Situation, Intake]:
     """What is true on a day if all went as the last plan said, with the jobs that were submitted since.
 
-    At the midnight before the day, or at a moment of it. Without a plan nothing has started, and the jobs are those
-    that a first day knows. ``closed``: no new jobs come in.
+    A queue dump for a day is made some hours before it: what is submitted in between is in the next dump. At the
+    midnight before the day, or at a moment of it. Without a plan nothing has started, and the jobs are those that a
+    first day knows. ``closed``: no new jobs come in.
     """
     if last is None:
         return first_situation(scenario, day, moment_unix)
@@ -152,12 +165,15 @@ def situation_of(
     intake = Intake("no new jobs")
     if not closed:
         until_unix = known_until(scenario, day, moment_unix)
-        jobs, intake = known_jobs(
-            scenario, day, continues=True, since_unix=last.known_until_unix, until_unix=until_unix
-        )
-    known = {job.id for job in last.jobs}
+        since_unix = last.known_until_unix
+        if last.is_nightly and is_queue_dump(scenario.jobs):
+            since_unix -= DAY_S
+        jobs, intake = known_jobs(scenario, day, continues=True, since_unix=since_unix, until_unix=until_unix)
+    known = {job.id for job in last.jobs} | last.known_before
     now_unix = day.start_unix if moment_unix is None else moment_unix
-    found = last.carried_out(now_unix, day, (job for job in jobs if job.id not in known))
+    new = [job for job in jobs if job.id not in known]
+    intake.kept = len(new)
+    found = last.carried_out(now_unix, day, (*new, *last.still_waiting))
     outages = tuple(dict.fromkeys((*found.outages, *scenario.outages)))
     return replace(found, outages=outages, nightly=moment_unix is None), intake
 
@@ -233,17 +249,46 @@ def _read(folder: Path, run: Mapping[str, Any], horizon: Horizon, mark: Mapping[
 
     sees_day = run["scenario"]["jobs"]["visibility"] == "day"
     rates: Rates | None = made(Rates, run["rates"]) if "rates" in run else None
+    schedule, left = tuple(read_rows(folder, "schedule", started)), tuple(read_rows(folder, "deferred", unstarted))
+    known_before, waiting = _before(folder, horizon, cluster, bool(run.get("continues")))
+    own = {*(each.job.id for each in schedule), *(each.job.id for each in left)}
     return LastPlan(
         horizon,
-        tuple(read_rows(folder, "schedule", started)),
-        tuple(read_rows(folder, "deferred", unstarted)),
+        schedule,
+        left,
         outages_of(run),
         known if known is not None else horizon.end_unix if sees_day else horizon.start_unix,
         None if rates is None else SiteState.before(horizon.day, rates),
         made(SiteState, run["left"]) if "left" in run else None,
         strength_of(run),
         mark,
+        known_before,
+        tuple(job for job in waiting if job.id not in own),
     )
+
+
+def _before(folder: Path, horizon: Horizon, cluster: Cluster, continues: bool) -> tuple[frozenset[str], list[Job]]:
+    """The names of all jobs of the day before a written one that continues from it, and its jobs that wait.
+
+    Nothing where that day is damaged: it was read when the one after it was planned.
+    """
+    earlier = folder.parent / horizon.day_before().day.isoformat()
+    if not continues or not _is_whole(earlier):
+        return frozenset(), []
+
+    def waiting(row: dict[str, str]) -> Job | None:
+        return job_of(row, cluster) if row["kind"] == "deferred" else None
+
+    try:
+        left = [job for job in read_rows(earlier, "deferred", waiting) if job is not None]
+        names = {name for table in CARRIED_FILES for name in read_rows(earlier, table.removesuffix(".csv"), _name)}
+    except FileFormatError:
+        return frozenset(), []
+    return frozenset(names), left
+
+
+def _name(row: dict[str, str]) -> str:
+    return row["job_id"]
 
 
 def mark_of(folder: Path, horizon: Horizon) -> Mapping[str, str]:

@@ -278,3 +278,54 @@ def test_slurm_does_not_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, 
     assert "Unable to contact slurm controller" in told
     assert tree(Path()) == before
     assert not sent.exists()
+
+
+SHORT = ("-m", "est", "--bound-time", "0", "-q")
+QUEUE = "job_id,submit_time,requested_h,units,cores_per_unit"
+
+
+def dumped(name: str, *jobs: tuple[str, str]) -> str:
+    """A queue dump of jobs that take an hour on a node, with when they were submitted; its name."""
+    rows = (f"{job},{submitted}:00+02:00,1,1,8" for job, submitted in jobs)
+    Path(name).write_text("\n".join([QUEUE, *rows, ""]), encoding="utf-8")
+    return name
+
+
+def jobs_of(day: str) -> set[str]:
+    """All jobs that a day knows."""
+    folder = Path("reports/site") / day
+    return {row["job_id"] for name in ("schedule", "deferred") for row in rows_of(folder / f"{name}.csv")}
+
+
+def test_a_job_submitted_between_the_dump_and_midnight_is_in_the_next_plan(site: Path) -> None:
+    """`first` ran, by the plan, and is still in the second dump; `late` came after the first one was made."""
+    first, late, third = ("first", "2024-05-31T18:00"), ("late", "2024-05-31T23:30"), ("third", "2024-06-01T12:00")
+    plan("--day", "2024-06-01", "--jobs", dumped("one.csv", first), *SHORT)
+    plan("--day", "2024-06-02", "--jobs", dumped("two.csv", first, late, third), *SHORT)
+    assert jobs_of("2024-06-01") == {"first"}
+    assert jobs_of("2024-06-02") == {"late", "third"}
+    # Nobody comes in twice: on the third night the two of the second are known.
+    plan("--day", "2024-06-03", "--jobs", dumped("three.csv", late, third, ("last", "2024-06-02T12:00")), *SHORT)
+    assert jobs_of("2024-06-03") == {"last"}
+
+
+def test_a_job_that_the_books_leave_waiting_is_in_the_plan_of_the_second_night(site: Path) -> None:
+    """The books of a day are made in the morning after it, when the next day is planned already."""
+    plan(
+        "--day",
+        "2024-06-01",
+        "--jobs",
+        dumped("one.csv", ("ran", "2024-05-31T18:00"), ("idle", "2024-05-31T19:00")),
+        *SHORT,
+    )
+    plan("--day", "2024-06-02", "--jobs", dumped("two.csv", ("new", "2024-06-01T12:00")), *SHORT)
+    Path("ran.csv").write_text(
+        f"{QUEUE},state,start_time,end_time,nodes\n"
+        "ran,2024-05-31T18:00:00+02:00,1,1,8,done,2024-06-01T00:00:00+02:00,2024-06-01T00:50:00+02:00,cpu1\n",
+        encoding="utf-8",
+    )
+    plan("book", "--day", "2024-06-01", "--table", "ran.csv", "-q")
+    plan("--day", "2024-06-03", "--jobs", dumped("three.csv", ("last", "2024-06-02T12:00")), *SHORT)
+    assert jobs_of("2024-06-02") == {"new"}
+    assert jobs_of("2024-06-03") == {"idle", "last"}
+    assert run(["audit", "reports/site/2024-06-03"]) == 0

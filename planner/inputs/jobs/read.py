@@ -135,7 +135,7 @@ def known_jobs(
         window = (horizon.start_unix if sees_day else horizon.day_before().start_unix, until)
     if since_unix is not None:
         window = (since_unix, until)
-    elif isinstance(choice, FileJobs) and _is_queue_dump(choice) and not continues:
+    elif is_queue_dump(choice) and not continues:
         window = (0, until)
     return submitted_jobs(scenario, window) if window[0] < window[1] else ((), Intake("no new jobs"))
 
@@ -180,8 +180,10 @@ def only_now() -> InputError:
     return InputError("jobs.source is slurm, which has the jobs of one moment; plan them with plan now")
 
 
-def _is_queue_dump(choice: FileJobs) -> bool:
-    """Whether all jobs of the file wait: tables do unless the scenario says otherwise, traces do not."""
+def is_queue_dump(choice: SampleJobs | SlurmJobs | FileJobs) -> bool:
+    """Whether jobs are of a file in which all wait: tables do unless the scenario says otherwise, traces do not."""
+    if not isinstance(choice, FileJobs):
+        return False
     if choice.whole_queue is not None:
         return choice.whole_queue
     return choice.format != "swf" and not (choice.format == "auto" and is_swf(choice.source))
