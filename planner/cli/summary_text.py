@@ -79,6 +79,8 @@ def _ahead(summary: DaySummary) -> list[str]:
         f"    mean wait     {_wait(ours.waits):>14}       EASY {_wait(easy.waits)};"
         f" longest {_longest(ours.waits)}, EASY {_longest(easy.waits)}",
     ]
+    if ahead.after_words:
+        lines.append(f"    {ahead.after_words}")
     if ahead.worst_account is not None and ahead.worst_more_s is not None and ahead.worst_more_s > 0:
         account = printable(ahead.worst_account) or "no account"
         lines.append(

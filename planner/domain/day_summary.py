@@ -108,7 +108,8 @@ class AheadSummary:
     ``worth_bound_eur`` what none can be worth; ``gap_fraction`` is how far the plan is from that.
     ``pulled_forward_eur`` is the part of what the day earns more than under EASY that later days lack.
     ``worst_account`` is the one whose jobs wait longest against EASY on average. ``waiting_dearer`` is how many times
-    the default an hour of waiting counts.
+    the default an hour of waiting counts. ``core_hours_after`` are those that jobs run on for after its end, less those
+    under EASY: what they draw and pay is in no figure here.
     """
 
     days: int
@@ -130,6 +131,16 @@ class AheadSummary:
     worth_bound_eur: float | None = None
     gap_fraction: float | None = None
     waiting_dearer: float = 1.0
+    core_hours_after: float = 0.0
+
+    @property
+    def after_words(self) -> str:
+        """Work that the figures leave out, where it is not as much as under EASY."""
+        if abs(self.core_hours_after) < 1:
+            return ""
+        more = "more" if self.core_hours_after > 0 else "fewer"
+        hours = f"{abs(self.core_hours_after):,.0f} core-hours {more} than under EASY"
+        return f"{hours} run after this time, in no figure here"
 
     @property
     def dearer_words(self) -> str:

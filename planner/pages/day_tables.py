@@ -166,6 +166,8 @@ def time_ahead(summary: DaySummary) -> list[Part]:
         said.append(
             f"No schedule earns more than {signed_money(ahead.bound_eur - easy.profit_eur, currency)} against EASY."
         )
+    if ahead.after_words:
+        said.append(f"{ahead.after_words}.")
     if ahead.dearer_words:
         said.append(f"An hour of waiting counts {ahead.waiting_eur_per_h:.4f} {currency}{ahead.dearer_words}.")
     if ahead.gap_fraction is not None:

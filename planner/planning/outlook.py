@@ -177,6 +177,7 @@ def ahead_summary(day: Day, plan: Plan, *, with_bounds: bool) -> AheadSummary:
         backlog_days=rounded(regime.backlog_days),
         waiting_eur_per_h=rounded(outlook.waiting_eur_per_h),
         waiting_dearer=outlook.dearer,
+        core_hours_after=rounded(_core_hours_after(ahead, plan) - _core_hours_after(ahead, easy)),
         left=int((~plan.is_placed).sum()),
         plan=ours,
         easy=theirs,
@@ -188,6 +189,13 @@ def ahead_summary(day: Day, plan: Plan, *, with_bounds: bool) -> AheadSummary:
         worth_bound_eur=None if worth_bound is None else rounded(worth_bound.profit_eur),
         gap_fraction=None if gap is None else rounded(gap),
     )
+
+
+def _core_hours_after(problem: Problem, plan: Plan) -> float:
+    """Core-hours for which the jobs of a plan run on after the problem's end."""
+    after_s = np.maximum(0, plan.start_s + problem.columns.duration_s - problem.horizon.length_s)
+    cores = np.array([job.total("cores") for job in problem.jobs])
+    return float((after_s * cores)[plan.is_placed].sum()) / SECONDS_PER_HOUR
 
 
 def _totals(ahead: Problem, money: Problem, plan: Plan) -> AheadTotals:

@@ -23,7 +23,7 @@ from planner.domain.job import Job
 from planner.domain.ledger import Ledger
 from planner.domain.plan import Deferral, Plan, cut_plan, may_begin
 from planner.domain.problem import Problem, executed
-from planner.domain.result import MaxRuntime, Promises, Result
+from planner.domain.result import Candidate, MaxRuntime, Promises, Result
 from planner.errors import AuditError
 from planner.inputs.build import Day
 from planner.methods import HASTENED, LOOKING_AHEAD, Params, method_named
@@ -263,8 +263,17 @@ def _searched(day: Day, params: Params) -> Result:
     plan = after_the_day(day.problem, day.ahead, result.plan)
     if day.outlook is not None:
         easy = after_the_day(day.problem, day.ahead, day.outlook.easy)
-        plan = plan if audit(problem, easy) else best_of(problem, [plan, easy])
+        # CO2 counts as it is weighed, but what jobs count by their priority is to cost nothing against EASY.
+        in_full = replace(problem, rates=problem.rates.counted)
+        if not audit(problem, easy) and best_of(in_full, [plan, easy]) is easy:
+            plan, result = easy, _named_easy(in_full, result, easy)
     return replace(result, plan=plan, ledger=settle(day.ahead, plan))
+
+
+def _named_easy(problem: Problem, result: Result, easy: Plan) -> Result:
+    """The result of a search whose plan is worth less than EASY's: EASY's is one more candidate, and the best."""
+    trial = Candidate(easy, settle(problem, easy), "easy").trial
+    return replace(result, best_trial="easy", trials=(*result.trials, trial))
 
 
 def _holding_of(day: Day, problem: Problem) -> Holding:

@@ -7,11 +7,14 @@ from dataclasses import replace
 from pathlib import Path
 from unittest.mock import Mock
 
+import numpy as np
 import pytest
 
 from planner.accounting.settle import settle
 from planner.domain.day_summary import AheadSummary
-from planner.domain.plan import cut_plan
+from planner.domain.plan import Plan, cut_plan
+from planner.domain.problem import Problem
+from planner.domain.result import Result, Stop
 from planner.inputs.build import Day, build, build_day
 from planner.inputs.jobs.read import submitted_jobs
 from planner.limits import DAY_S
@@ -19,7 +22,7 @@ from planner.methods import Params
 from planner.online.easy_and_rules import easy_plan
 from planner.places import shipped_folder
 from planner.planning import plan_day as plan_module
-from planner.planning.outlook import DEARER, in_money, lets_wait, with_outlook, with_time_ahead
+from planner.planning.outlook import DEARER, ahead_summary, in_money, lets_wait, with_outlook, with_time_ahead
 from planner.planning.plan_day import plan_day
 from planner.planning.wait_and_late_prices import LATE_AFTER_S, LATE_TIMES
 from planner.scenario.load import load_scenario
@@ -168,6 +171,44 @@ def test_no_plan_is_worth_less_than_easy(looked: Day) -> None:
     easy = settle(in_money(looked.ahead), looked.outlook.easy)
     assert told.easy.profit_eur == pytest.approx(easy.profit_eur, abs=1e-6)
     assert easy.waiting_eur == 0
+
+
+def test_a_plan_of_easy_is_called_so_and_co2_counts_in_the_choice(looked: Day, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A search that finds nothing better than starting nobody: EASY's plan is taken, and told as one more candidate."""
+    assert looked.outlook is not None
+    params = Params(iterations=1, bound_time_s=0.0, baselines=False).under(looked.scenario)
+    nobody = Plan.of(looked.ahead or looked.problem, {})
+
+    def idle(problem: Problem, params: Params, stop: Stop) -> Result:
+        return Result(nobody, settle(problem, nobody), "harvest", "found", 0.0, "nobody", leaves_room=True)
+
+    monkeypatch.setattr(plan_module, "method_named", lambda name: idle)
+    planned = plan_day(looked, params)
+    assert planned.result.best_trial == "easy"
+    assert [trial.name for trial in planned.result.trials] == ["easy"]
+    first = cut_plan(looked.problem, looked.outlook.easy, looked.problem.horizon.length_s)
+    assert planned.result.plan.start_s.tolist() == first.start_s.tolist()
+    # At a price of CO2 that no revenue pays for, starting nobody is better.
+    dear = with_time_ahead(
+        build_day(scenario_of("goal.carbon_weight=9000", "goal.waiting=0", "carbon.g_per_kwh=500"), FIRST)
+    )
+    assert plan_day(dear, params).result.best_trial == "nobody"
+
+
+def test_work_after_the_outlook_is_told_where_it_is_not_easys(looked: Day) -> None:
+    """By hand: a job that starts an hour before the end of the outlook, its other hours times its cores."""
+    ahead = looked.ahead
+    assert ahead is not None
+    assert looked.outlook is not None
+    long = int(np.argmax(ahead.columns.duration_s))
+    starts = looked.outlook.easy.start_s.copy()
+    starts[long] = ahead.horizon.length_s - 3600
+    hours = ahead.columns.duration_s[long] / 3600 - 1
+    told = ahead_summary(looked, replace(looked.outlook.easy, start_s=starts), with_bounds=False)
+    assert told.core_hours_after == pytest.approx(hours * ahead.jobs[long].total("cores"))
+    assert f"{told.core_hours_after:,.0f} core-hours more than under EASY" in told.after_words
+    same = ahead_summary(looked, looked.outlook.easy, with_bounds=False)
+    assert (same.core_hours_after, same.after_words) == (0.0, "")
 
 
 def test_waiting_gets_dearer_where_jobs_would_wait_longer_than_under_easy() -> None:
