@@ -23,7 +23,7 @@ from planner.pages.markup import (
     unit,
 )
 from planner.store.costs import SITE, WHERE_USED
-from planner.store.planned_to_real import CAUSES, MONEY, PlannedAgainstReal, PlannedLine, Split, SplitLine
+from planner.store.planned_to_real import CAUSES, PlannedAgainstReal, PlannedLine, Split, SplitLine
 
 
 def mark(*, booked: bool) -> Html:
@@ -96,6 +96,7 @@ COMPARED = {
     "carbon_kg": "kg\u00a0CO₂",
     "revenue_eur": "revenue",
     "cost_eur": "energy\u00a0cost",
+    "credit_eur": "credit",
     "profit_eur": "profit",
 }
 """Quantities of the table of planned against real, with their headings, which do not break."""
@@ -131,7 +132,7 @@ def planned_table(found: PlannedAgainstReal, by: str, currency: str) -> Html:
     return grid(caption, columns, map(cells, lines), foot=[cells(found.total)], name="planned", tall=len(lines) > 20)
 
 
-QUANTITIES = {"revenue_eur": "revenue", "cost_eur": "energy cost", "profit_eur": "profit"}
+QUANTITIES = {"revenue_eur": "revenue", "cost_eur": "energy cost", "credit_eur": "credit", "profit_eur": "profit"}
 
 
 def split_table(found: Split, by: str, currency: str) -> list[Part]:
@@ -151,7 +152,7 @@ def split_table(found: Split, by: str, currency: str) -> list[Part]:
     whole = grid(
         f"From planned to real in {currency}: each line adds up to the cent",
         columns,
-        [cells(QUANTITIES[name], found.total(name)) for name in MONEY],
+        [cells(QUANTITIES[name], found.total(name)) for name in found.shown],
         name="split",
         sort=False,
     )

@@ -31,10 +31,11 @@ ROWS = 1000
 """Lines on the page; all are in the CSV."""
 LINE_QUANTITIES = (
     *("core_hours", "gpu_hours", "it_kwh", "cooling_kwh", "carbon_kg", "revenue_eur", "it_cost_eur"),
-    *("cooling_cost_eur", "carbon_cost_eur", "demand_cost_eur", "profit_eur"),
+    *("cooling_cost_eur", "carbon_cost_eur", "demand_cost_eur", "credit_eur", "profit_eur"),
 )
 DAY_QUANTITIES = (
-    *("core_hours", "gpu_hours", "it_kwh", "cooling_kwh", "carbon_kg", "revenue_eur", "cost_eur", "profit_eur"),
+    *("core_hours", "gpu_hours", "it_kwh", "cooling_kwh", "carbon_kg", "revenue_eur", "cost_eur"),
+    *("credit_eur", "profit_eur"),
 )
 
 
@@ -126,8 +127,12 @@ def _tiles(report: CostReport, totals: Sums) -> Html:
         value = float(totals[key])
         return tile(name, value, money(value, currency), *notes, main=main, key=key)
 
+    credit = float(totals["credit_eur"])
+    with_credit = f", with a credit of {money(credit, currency)}" if credit else ""
     shown = [
-        amount("Profit", "profit_eur", f"revenue less {money(float(totals['cost_eur']), currency)}", main=True),
+        amount(
+            "Profit", "profit_eur", f"revenue less {money(float(totals['cost_eur']), currency)}{with_credit}", main=True
+        ),
         amount("Revenue", "revenue_eur", f"{plain(float(totals['core_hours']))} core-hours"),
         amount("IT energy", "it_cost_eur", unit(float(totals["it_kwh"]), "kWh")),
         amount("Cooling energy", "cooling_cost_eur", unit(float(totals["cooling_kwh"]), "kWh")),
@@ -140,6 +145,8 @@ def _tiles(report: CostReport, totals: Sums) -> Html:
         shown.append(amount("Carbon", "carbon_cost_eur", emitted))
     if totals["demand_cost_eur"]:
         shown.append(amount("Demand charge", "demand_cost_eur"))
+    if credit:
+        shown.append(amount("Credit", "credit_eur", "fed in, battery; no job's"))
     return el("dl", shown, class_="tiles")
 
 
@@ -285,6 +292,7 @@ def _column(name: str, currency: str) -> Column:
         "carbon_cost_eur": "carbon",
         "demand_cost_eur": "demand",
         "cost_eur": "costs",
+        "credit_eur": "credit",
         "profit_eur": "profit",
     }
     units = {"hours": "", "kwh": "kWh", "kg": "kg", "eur": currency}

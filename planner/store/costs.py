@@ -57,18 +57,22 @@ QUANTITIES = (
     "carbon_cost_eur",
     "demand_cost_eur",
     "cost_eur",
+    "credit_eur",
     "profit_eur",
 )
-"""What is summed; ``kwh`` is IT and cooling, ``cost_eur`` the four costs, ``gpu_hours`` those that jobs asked for."""
+"""What is summed; ``kwh`` is IT and cooling, ``cost_eur`` the four costs, ``gpu_hours`` those that jobs asked for.
 
-_IN_ROWS = tuple(name for name in QUANTITIES if name not in ("gpu_hours", "it_kwh", "kwh", "cost_eur"))
+``credit_eur`` is what feeding in and the battery bring, which no job carries: profit is revenue less costs with it.
+"""
+
+_IN_ROWS = tuple(name for name in QUANTITIES if name not in ("gpu_hours", "it_kwh", "kwh", "cost_eur", "credit_eur"))
 _COSTS = ("it_cost_eur", "cooling_cost_eur", "carbon_cost_eur", "demand_cost_eur")
 _CENT = Decimal("0.005")
 _DIGIT = Decimal("0.000001")
 
 _GPUS = re.compile(r"(?P<count>\d+)x [^;]*?\bgpus=(?P<gpus>[\d.]+)")
 
-WHERE_USED = ("gpu_hours", "carbon_kg", "carbon_cost_eur", "demand_cost_eur")
+WHERE_USED = ("gpu_hours", "carbon_kg", "carbon_cost_eur", "demand_cost_eur", "credit_eur")
 """Quantities that not every site has: people are shown them where they are not zero."""
 
 ABOUT = ("name", "account", "user", "node_class", "partition", "qos")
@@ -257,7 +261,8 @@ def _gpu_hours(row: dict[str, str], length_s: int) -> Decimal:
 def _totals(written: DayTotals) -> Sums:
     sums = {name: exact(getattr(written, name)) for name in _IN_ROWS}
     it_kwh, cost = exact(written.it_kwh), exact(written.energy_cost_eur)
-    return sums | {"it_kwh": it_kwh, "kwh": it_kwh + sums["cooling_kwh"], "cost_eur": cost}
+    credit = exact(written.feed_in_eur) + exact(written.battery_eur)
+    return sums | {"it_kwh": it_kwh, "kwh": it_kwh + sums["cooling_kwh"], "cost_eur": cost, "credit_eur": credit}
 
 
 def exact(value: float) -> Decimal:
@@ -268,7 +273,8 @@ def exact(value: float) -> Decimal:
 def _with_sums(sums: Sums) -> Sums:
     it_kwh = sums["work_kwh"] + sums["idle_kwh"]
     cost = sum((sums[name] for name in _COSTS), Decimal(0))
-    return sums | {"it_kwh": it_kwh, "kwh": it_kwh + sums["cooling_kwh"], "cost_eur": cost}
+    none = {"credit_eur": Decimal(0)}
+    return sums | {"it_kwh": it_kwh, "kwh": it_kwh + sums["cooling_kwh"], "cost_eur": cost} | none
 
 
 KEYS: dict[str, Callable[[JobDay], str]] = {

@@ -23,7 +23,7 @@ from planner.domain.plan import Plan
 from planner.domain.problem import Problem, Running
 from planner.domain.segment import Segment, split_segments
 from planner.errors import InputError
-from planner.store.costs import KEYS, SITE, CostDay, CostLine, Sums, cost_lines, exact, jobs_of, summed
+from planner.store.costs import KEYS, SITE, WHERE_USED, CostDay, CostLine, Sums, cost_lines, exact, jobs_of, summed
 from planner.store.read_day import WrittenDay, read_day
 
 CAUSES = {
@@ -37,8 +37,8 @@ CAUSES = {
 }
 """What may make the difference, in the order of the steps."""
 
-MONEY = ("revenue_eur", "cost_eur", "profit_eur")
-"""What is split; profit is revenue less cost, with what the battery and feeding in bring."""
+MONEY = ("revenue_eur", "cost_eur", "credit_eur", "profit_eur")
+"""What is split; profit is revenue less cost, with what the battery and feeding in bring, the credit."""
 
 _Line = tuple[str, str]
 """Whether it is the site's own, and the account, user or job."""
@@ -87,6 +87,13 @@ class Split:
         own = [line for line in self.lines if line.quantity == quantity]
         parts = {name: sum((line.parts[name] for line in own), Decimal(0)) for name in CAUSES}
         return SplitLine("all", "all", quantity, sum((line.planned for line in own), Decimal(0)), parts)
+
+    @property
+    def shown(self) -> tuple[str, ...]:
+        """The quantities that people are shown: a credit only where there is one."""
+        credit = self.total("credit_eur")
+        is_used = bool(credit.planned or any(credit.parts.values()))
+        return tuple(name for name in MONEY if name not in WHERE_USED or is_used)
 
 
 def split(days: Iterable[CostDay], by: str) -> Split | None:
@@ -220,10 +227,11 @@ def _settled(
     if not np.isfinite([*revenue, *profit, totals.profit_eur]).all():
         raise InputError("a step between plan and books cannot be settled")
     step: defaultdict[tuple[_Line, str], Decimal] = defaultdict(Decimal)
-    left = [exact(each) for each in (totals.revenue_eur, totals.energy_cost_eur, totals.profit_eur)]
+    credit = totals.feed_in_eur + totals.battery_eur
+    left = [exact(each) for each in (totals.revenue_eur, totals.energy_cost_eur, credit, totals.profit_eur)]
     for job, earned, kept in zip(lines.job_ids, revenue, profit, strict=True):
         cost = exact(earned - kept)
-        for at, value in enumerate((exact(earned), cost, exact(earned) - cost)):
+        for at, value in enumerate((exact(earned), cost, Decimal(0), exact(earned) - cost)):
             step[line_of(job), MONEY[at]] += value
             left[at] -= value
     return step | {((SITE, ""), name): value for name, value in zip(MONEY, left, strict=True)}
@@ -243,7 +251,7 @@ def _cents(value: Decimal) -> Decimal:
     return value.quantize(Decimal("0.01"))
 
 
-COMPARED = ("core_hours", "gpu_hours", "kwh", "carbon_kg", "revenue_eur", "cost_eur", "profit_eur")
+COMPARED = ("core_hours", "gpu_hours", "kwh", "carbon_kg", "revenue_eur", "cost_eur", "credit_eur", "profit_eur")
 """Quantities that are set side by side; ``kwh`` is IT and cooling, ``cost_eur`` energy with all charges."""
 
 

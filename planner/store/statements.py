@@ -7,6 +7,7 @@ part of it.
 from __future__ import annotations
 
 import datetime as dt
+import hashlib
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -86,14 +87,16 @@ def statements(report: CostReport) -> list[Statement]:
 
 
 def file_names(accounts: Iterable[str]) -> dict[str, str]:
-    """A name for the files of each account that any disk takes, and that no two share."""
+    """A name for the files of each account that any disk takes, and that no two share.
+
+    A name that is not the account's own ends in digits made of it: these are the same in every month.
+    """
     names: dict[str, str] = {}
     taken: set[str] = set()
     for account in accounts:
         stem = re.sub(r"[^A-Za-z0-9._-]", "_", account)[:80].lstrip(".") or "no-account"
-        name, number = stem, 2
-        while name.lower() in taken:
-            name, number = f"{stem}-{number}", number + 1
+        is_own = stem == (account or "no-account") and stem.lower() not in taken
+        name = stem if is_own else f"{stem}-{hashlib.sha256(account.encode()).hexdigest()[:8]}"
         taken.add(name.lower())
         names[account] = name
     return names

@@ -237,3 +237,31 @@ def test_gpu_hours_by_hand(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     plan("report", "--day", "2024-06-01", "--by", "user", "-q")
     first = {row["user"]: row for row in rows_of(Path("reports/site/costs/2024-06-01-by-user.csv"))}
     assert Decimal(first["bob"]["gpu_hours"]) == 24
+
+
+def test_what_feeding_in_and_the_battery_bring_is_a_credit_of_the_site(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Profit is revenue less costs with it, in every line of the report, on the terminal and on the page."""
+    monkeypatch.chdir(write_small_site(tmp_path))
+    sun = ("--set", "weather={source: sample}", "--set", "solar={peak_kw: 20}", "--set", "feed_in={eur_per_kwh: 0.08}")
+    stored = ("--set", "battery={capacity_kwh: 5, power_kw: 2, start_fraction: 1.0, end_fraction: 0.0}")
+    for day in ("2024-06-01", "2024-06-02"):
+        plan("--day", day, "-m", "est", "--bound-time", "0", "-q", *sun, *stored)
+    totals = ledger_sums(Path("reports/site"))
+    credit = totals["feed_in_eur"] + totals["battery_eur"]
+    assert totals["feed_in_eur"] > 1
+    assert totals["battery_eur"] > 0
+    capsys.readouterr()
+    plan("report", "--by", "account")
+    rows = rows_of(Path("reports/site/costs/all-days-by-account.csv"))
+    assert {row["kind"]: Decimal(row["credit_eur"]) for row in rows} == {"account": 0, "site": credit}
+    for row in rows:
+        profit = Decimal(row["revenue_eur"]) - Decimal(row["cost_eur"]) + Decimal(row["credit_eur"])
+        assert abs(Decimal(row["profit_eur"]) - profit) < Decimal("0.0001")
+    lines = [line.split() for line in capsys.readouterr().out.splitlines()]
+    head = next(line for line in lines if line[:1] == ["account"])
+    last = next(line for line in lines if line[:1] == ["all"])
+    assert last[-1 - head[::-1].index("credit") + 1] == f"{credit:.2f}"
+    page = Path("reports/site/costs/all-days-by-account.html").read_text("utf-8")
+    assert ", with a credit of" in page

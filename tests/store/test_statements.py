@@ -103,7 +103,7 @@ def test_statements_are_the_bills_of_all_accounts(place: Path) -> None:
     plan("report", "--month", "2024-06", "--statements", "-q")
     folder = place / "reports" / "site" / "costs" / "2024-06-by-account-statements"
     stems = {path.stem for path in folder.iterdir()}
-    assert stems == {"physics", "_1_1", "a_b", "no-account"}
+    assert stems == {"physics", "_1_1-bac90eef", "a_b-c14cddc0", "no-account"}
     assert {path.suffix for path in folder.iterdir()} == {".html", ".csv", ".xlsx"}
     last = [rows_of(folder / f"{stem}.csv")[-1] for stem in sorted(stems)]
     assert {row["account"] for row in last} == {"physics", "'=1+1", "a/b", ""}
@@ -160,13 +160,19 @@ def test_a_spreadsheet_program_opens_the_workbook(place: Path, tmp_path: Path) -
 
 
 def test_names_of_files_are_plain_and_different() -> None:
-    assert list(file_names(["a b", "a/b", "A_B", "..", ""]).values()) == [
-        "a_b",
-        "a_b-2",
-        "A_B-3",
+    names = file_names(["A_B", "a b", "a/b", "a_b", "", "..", "αβγ", "physics"])
+    assert list(names.values()) == [
+        "A_B",
+        "a_b-c8687a08",
+        "a_b-c14cddc0",
+        "a_b-648fa9b3",
         "no-account",
-        "no-account-2",
+        "no-account-5ec1f7e7",
+        "___-a36d0b22",
+        "physics",
     ]
+    # Who else is billed changes nobody's name, but where two differ in case alone.
+    assert file_names(["a/b", "αβγ"]) == {name: names[name] for name in ("a/b", "αβγ")}
 
 
 def test_a_workbook_is_the_same_bytes_each_time() -> None:
