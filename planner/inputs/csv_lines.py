@@ -12,6 +12,8 @@ from typing import TextIO
 from planner.errors import FileFormatError
 from planner.printable import shortened
 
+ONE_SIGN = "write all its numbers with a comma, or all with a point, and no signs between thousands"
+"""What to do where two numbers of a column have not the same `decimal_sign`."""
 LONGEST_LINE = 1_000_000
 """Characters of a line; a longer one is no table."""
 SIGNS = {",": "commas", ";": "semicolons"}
@@ -37,6 +39,17 @@ def separator_of(stream: TextIO) -> str:
 def with_point(text: str, separator: str) -> str:
     """A number with a decimal point, where a table with semicolons may have written it with a comma: 0,25."""
     return text.replace(",", ".") if separator == ";" and _DECIMAL_COMMA.fullmatch(text) else text
+
+
+def decimal_sign(text: str, separator: str) -> str:
+    """The decimal sign of a number in a table with semicolons; empty where it has none, or cells are parted by commas.
+
+    A column has one of the two: 1.000 may be one, or a thousand as spreadsheets write it, and beside 1,5 nobody can
+    tell.
+    """
+    if separator != ";":
+        return ""
+    return "," if _DECIMAL_COMMA.fullmatch(text) else "." if "." in text and _NUMBER.fullmatch(text) else ""
 
 
 def number_of_text(text: str) -> float:

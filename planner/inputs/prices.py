@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import get_args
@@ -22,6 +23,8 @@ MINUTES_PER_DAY = 1440
 UNITS: tuple[str, ...] = get_args(PriceUnit)
 _EUR = {"EUR": 1.0, "ct": 1e-2}
 _PER_KWH = {"kWh": 1.0, "MWh": 1e-3}
+_UNIT = re.compile(r"(eur|euro|usd|ct|cent)[\s_]*(?:/|per|[\s_])[\s_]*(kwh|mwh)")
+_MONEY = {"eur": "eur", "euro": "eur", "usd": "usd", "ct": "ct", "cent": "ct"}
 
 
 def price_of(choice: Tariff, horizon: Horizon) -> StepSeries:
@@ -111,8 +114,8 @@ def hourly_tariff(
     names = members_of(table.path, table.value_names, members) if members else (table.value_column(column, "price"),)
     found = []
     for name in names:
-        declared = next((known for known in UNITS if known.lower() in name.lower()), unit)
-        if declared != unit:
+        declared = unit_in(name)
+        if declared not in (None, unit):
             raise InputError(f"{path}: column {name!r} is in {declared}, but the unit given is {unit}; correct one")
         called = f"price {name} of {table.path.name}" if members else what
         found.append(table.samples(name, called).on(clock_shifts(horizon, None))[0])
@@ -120,6 +123,12 @@ def hourly_tariff(
     for price in (prices.values.min() * factor, prices.values.max() * factor):
         EUR_PER_KWH.require(f"{what}, per kWh,", float(price))
     return StepSeries(prices.what, prices.edges_unix, prices.values * factor)
+
+
+def unit_in(name: str) -> str | None:
+    """The unit that the name of a column says, however it is written: ``EUR/MWh``, ``price_eur_per_mwh``, ``€/kWh``."""
+    said = _UNIT.search(name.lower().replace("€", "eur").replace("$", "usd"))
+    return next((known for known in UNITS if said and known.lower() == f"{_MONEY[said[1]]}/{said[2]}"), None)
 
 
 def _eur_per_kwh(unit: str, eur_per_usd: float | None) -> float:

@@ -16,7 +16,15 @@ import numpy.typing as npt
 from planner.domain.horizon import zone_named
 from planner.domain.weather import StepSeries, utc_text
 from planner.errors import CoverageError, FileFormatError
-from planner.inputs.csv_lines import SIGNS, number_of_text, numbered_rows, separator_of, with_point
+from planner.inputs.csv_lines import (
+    ONE_SIGN,
+    SIGNS,
+    decimal_sign,
+    number_of_text,
+    numbered_rows,
+    separator_of,
+    with_point,
+)
 from planner.inputs.local_times import LocalMoments, Stretch, unix_moments
 from planner.limits import VALUE_IN_FILE, Bounds
 from planner.printable import shortened
@@ -235,7 +243,7 @@ class TimedCsv:
             self.path,
             f"has no column {name!r}; its columns are {', '.join(self.names)}",
             line=1,
-            remedy=f"did you mean {near[0]!r}?" if near else "name one of them",
+            remedy=f"did you mean {near[0]!r}?" if near else "name one of them, or rename it in the file",
         )
 
     def value_column(self, name: str | None, word: str, prefer: str = "") -> str:
@@ -264,6 +272,7 @@ class TimedCsv:
         """One column as samples; empty cells are holes, anything else must be a number within bounds."""
         texts = self._texts(name)
         if name not in self._numbers:
+            self._require_one_sign(name, texts)
             read = [number_of_text(with_point(text, self.separator)) for text in texts]
             holes = [text.lower() in ("", "nan", "na") for text in texts]
             self._numbers[name] = np.array(read, dtype=np.float64), np.array(holes, dtype=np.bool_)
@@ -280,6 +289,15 @@ class TimedCsv:
                 remedy="write a number, or leave the cell empty",
             )
         return Samples(what, self.moments.unix, numbers[self.moments.rows])
+
+    def _require_one_sign(self, name: str, texts: Sequence[str]) -> None:
+        """FileFormatError where a column has a number with a decimal comma and another with a point."""
+        signs = [decimal_sign(text, self.separator) for text in texts]
+        first = next((sign for sign in signs if sign), "")
+        odd = next((row for row, sign in enumerate(signs) if sign not in ("", first)), None)
+        if odd is not None:
+            problem = f"{name} is {shortened(texts[odd], 60)!r}, where a row before it has the other decimal sign"
+            raise FileFormatError(self.path, problem, line=self.lines[odd], remedy=ONE_SIGN)
 
     @cached_property
     def _numbers(self) -> dict[str, tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]]:

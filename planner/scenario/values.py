@@ -93,11 +93,13 @@ class Whole(_Form):
 
 
 class Duration(_Form):
-    """A duration such as ``15m`` or ``1d`` [s]."""
+    """A duration such as ``15m`` or ``1d`` [s]; a number says no unit, unless it is 0."""
 
     def read(self, value: object) -> int:
         if isinstance(value, bool) or not isinstance(value, str | int | float):
             raise unexpected("a duration", value, "write 30s, 15m, 2h or 1d")
+        if value and not isinstance(value, str):
+            raise unexpected("a duration with its unit", value, "write 30s, 15m, 2h or 1d")
         try:
             seconds = parse_duration(value)
         except InputError as error:

@@ -71,18 +71,19 @@ def _in_words(
         return f"job {job} started at {_local(summary, row['start_time'])}{ended}"
     if state == "planned":
         start = _local(summary, row["start_time"])
-        return f"job {job} is not held; it waits {_for_what(row, summary)}, and is expected to start at {start}"
+        return f"job {job} is not held; it waits {_for_what(row, summary, run)}, and is expected to start at {start}"
     start = f", expected to start at {_local(summary, row['planned_start'])}" if row["planned_start"] else ""
-    return f"job {job} is not held; it waits {_for_what(row, summary)}{start}: {row['reason']}"
+    return f"job {job} is not held; it waits {_for_what(row, summary, run)}{start}: {row['reason']}"
 
 
-def _for_what(row: Mapping[str, str], summary: DaySummary) -> str:
+def _for_what(row: Mapping[str, str], summary: DaySummary, run: Mapping[str, Any]) -> str:
     """What a job waits for that is not held: other jobs, the begin that its user gave it, or its turn and room."""
     if row.get("dependency"):
         return f"for other jobs ({row['dependency']})"
     if row.get("begin_time"):
         return f"for its own begin at {_local(summary, row['begin_time'])}"
-    return "for its turn and for room on the machine, which is up to Slurm"
+    is_slurms = run["scenario"]["jobs"]["source"] == "slurm"
+    return f"for its turn and for room on the machine{', which is up to Slurm' if is_slurms else ''}"
 
 
 def _way_out(run: Mapping[str, Any]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import re
 from pathlib import Path
 
 import pytest
@@ -17,11 +18,11 @@ from tests.job_tables import read, table
 DAY = Horizon(dt.date(2024, 6, 1), "UTC")
 HEAD = "job_id;submit_time;requested_h;cores;name;dependency"
 FIRST = "a;1970-01-01T00:00Z;0,5;2;1,5;"
-SECOND = "b;1970-01-01T00:00Z;0.25;4;x;afterok:a,after:a"
+SECOND = "b;1970-01-01T00:00Z;0,25;4;x;afterok:a,after:a"
 
 
 def test_jobs_with_semicolons_and_decimal_commas(tmp_path: Path) -> None:
-    """0,5 h are 1800 s and 0.25 h are 900 s; a comma within text stays one."""
+    """0,5 h are 1800 s and 0,25 h are 900 s; a comma within text stays one."""
     jobs, _ = read(table(tmp_path, HEAD, FIRST, SECOND))
     assert [(job.id, job.requested_s, job.total("cores")) for job in jobs] == [("a", 1800, 2), ("b", 900, 4)]
     assert jobs[0].name == "1,5"
@@ -38,6 +39,17 @@ def test_signs_between_thousands_are_refused(tmp_path: Path, number: str) -> Non
     """What may be read in two ways, or in none, is no number."""
     with pytest.raises(FileFormatError, match="expected a number"):
         read(table(tmp_path, HEAD, FIRST.replace("0,5", number)))
+
+
+def test_a_column_has_one_decimal_sign(tmp_path: Path) -> None:
+    """1.000 is one, or a thousand: beside 0,5 nobody can tell. Columns may differ, as FIRST and SECOND do in text."""
+    wanted = "csv:3: column requested_h is '1.000', expected the decimal sign of the rows before it, ','"
+    with pytest.raises(FileFormatError, match=re.escape(wanted)):
+        read(table(tmp_path, HEAD, FIRST, SECOND.replace("0,25", "1.000")))
+    rows = [f"2024-06-01T{hour:02d}:00Z;{'1.077' if hour == 7 else '78,70'}" for hour in range(24)]
+    (tmp_path / "prices.csv").write_text("\n".join(["time;price", *rows]))
+    with pytest.raises(FileFormatError, match=r"prices\.csv:9: price is '1\.077', where a row before it has the other"):
+        hourly_tariff(tmp_path / "prices.csv", DAY, unit="EUR/MWh")
 
 
 def test_a_row_with_too_few_cells_names_the_sign(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from planner.domain.horizon import Horizon
 from planner.errors import CoverageError, FileFormatError, InputError
-from planner.inputs.prices import band_tariff, flat_tariff, hourly_tariff
+from planner.inputs.prices import band_tariff, flat_tariff, hourly_tariff, unit_in
 from planner.scenario.tariff import TariffBand
 
 PARIS = "Europe/Paris"
@@ -107,6 +107,24 @@ def test_units_that_cannot_be_used(tmp_path: Path) -> None:
         hourly_tariff(path, PLAIN_DAY, unit="USD/MWh", eur_per_usd=0.0)
     with pytest.raises(InputError, match="is in USD/MWh, but the unit given is EUR/MWh"):
         hourly_tariff(path, PLAIN_DAY, unit="EUR/MWh")
+
+
+@pytest.mark.parametrize(
+    ("name", "unit"),
+    [
+        ("price_eur_per_kwh", "EUR/kWh"),
+        ("price_eur_mwh", "EUR/MWh"),
+        ("price €/MWh", "EUR/MWh"),
+        ("Price [ct per kWh]", "ct/kWh"),
+        ("price_USD/MWh", "USD/MWh"),
+        ("price", None),
+        ("price of kwh", None),
+        ("price in euro", None),
+    ],
+)
+def test_the_name_of_a_column_may_say_its_unit(name: str, unit: str | None) -> None:
+    """However it is written, and only where it does."""
+    assert unit_in(name) == unit
 
 
 @pytest.mark.parametrize(

@@ -8,14 +8,14 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
 
 from planner.errors import FileFormatError, InputError
-from planner.inputs.csv_lines import SIGNS, numbered_rows, separator_of, with_point
+from planner.inputs.csv_lines import ONE_SIGN, SIGNS, decimal_sign, numbered_rows, separator_of, with_point
 from planner.inputs.local_times import local_moments
 from planner.limits import CELLS_OF_A_TABLE, JOBS_OF_A_FILE, UNIX_S, Bounds
 from planner.parquet import arrow
@@ -41,7 +41,8 @@ ROUNDED_TIME = "fraction of a second: rounded up"
 class Row:
     """One row: its cells by column, without the empty ones; ``zone`` is that of times without an offset.
 
-    ``separator`` is what stood between the cells: with semicolons numbers may have a decimal comma.
+    ``separator`` is what stood between the cells: with semicolons numbers may have a decimal comma. ``signs`` are the
+    decimal signs of the columns so far, the same for all rows of a file.
     """
 
     path: Path
@@ -50,6 +51,7 @@ class Row:
     cells: Mapping[str, str]
     zone: ZoneInfo | None = None
     separator: str = ","
+    signs: dict[str, str] = field(default_factory=dict)
 
     def __contains__(self, column: str) -> bool:
         return column in self.cells
@@ -80,7 +82,11 @@ class Row:
         return int(value)
 
     def _decimal(self, column: str) -> Decimal | None:
-        text = with_point(self.cells[column].strip(), self.separator)
+        text = self.cells[column].strip()
+        sign = decimal_sign(text, self.separator)
+        if sign and self.signs.setdefault(column, sign) != sign:
+            raise self.bad(column, f"the decimal sign of the rows before it, {self.signs[column]!r}", ONE_SIGN)
+        text = with_point(text, self.separator)
         return Decimal(text) if _NUMBER.fullmatch(text) else None
 
     def flag(self, column: str) -> bool:
@@ -158,6 +164,7 @@ def read_csv_rows(
         require_distinct(path, columns, number)
         accept(columns)
         rows: list[Row] = []
+        signs: dict[str, str] = {}
         for number, values in lines:
             JOBS_OF_A_FILE.require(f"{path}: the number of rows", len(rows) + 1)
             if len(values) != len(columns):
@@ -168,7 +175,7 @@ def read_csv_rows(
                     remedy=f"give one field for each column name of the first line; quote text with {SIGNS[separator]}",
                 )
             cells = {name: text for name, text in zip(columns, values, strict=True) if text.strip()}
-            rows.append(Row(path, number, "line", cells, zone, separator))
+            rows.append(Row(path, number, "line", cells, zone, separator, signs))
     return columns, rows
 
 
