@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import datetime as dt
 
-from planner.domain.rates import Battery, Rates
+from planner.domain.battery import Battery
+from planner.domain.rates import Rates
 from planner.domain.situation import SiteState
 from planner.scenario.schema import Scenario
 
