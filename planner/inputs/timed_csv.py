@@ -26,7 +26,7 @@ from planner.inputs.csv_lines import (
     with_point,
 )
 from planner.inputs.local_times import LocalMoments, Stretch, unix_moments
-from planner.limits import VALUE_IN_FILE, Bounds
+from planner.limits import DAY_S, VALUE_IN_FILE, Bounds
 from planner.printable import shortened
 from planner.text_files import open_text
 from planner.units import SECONDS_PER_HOUR
@@ -47,9 +47,9 @@ class Samples:
 
     @property
     def step_s(self) -> int:
-        """The usual distance between starts [s]; an hour for a single value."""
+        """The usual distance between starts [s]; an hour for a single value. No value holds for more than a day."""
         gaps, counts = np.unique(np.diff(self.starts_unix), return_counts=True)
-        return int(gaps[np.argmax(counts)]) if gaps.size else SECONDS_PER_HOUR
+        return min(DAY_S, int(gaps[np.argmax(counts)])) if gaps.size else SECONDS_PER_HOUR
 
     def on(self, stretches: Sequence[Stretch], *, fill_s: int = 0) -> tuple[StepSeries, int]:
         """The series over a day, stretch by stretch, and how many values were filled in.

@@ -263,3 +263,14 @@ def test_bands_on_days_that_begin_within_a_quarter() -> None:
     """Liberia's clocks were 44 min 30 s behind until they were set to UTC on 7 January 1972."""
     tariff = band_tariff([NIGHT], 0.15, Horizon(dt.date(1972, 1, 7), "Africa/Monrovia"))
     assert set(tariff.values.tolist()) <= {0.08, 0.15}
+
+
+def test_a_price_holds_for_a_day_at_most(tmp_path: Path) -> None:
+    """Rows a day apart are prices of days; rows a month apart leave holes, and none is invented."""
+    path = tmp_path / "prices.csv"
+    path.write_text("time,price\n2024-05-31T00:00Z,10\n2024-06-01T00:00Z,20\n2024-06-02T00:00Z,30\n")
+    day = Horizon(dt.date(2024, 6, 1), "UTC")
+    assert hourly_tariff(path, day, unit="EUR/kWh").values.tolist() == [20.0]
+    path.write_text("time,price\n2024-05-15T00:00Z,10\n2024-06-15T00:00Z,20\n")
+    with pytest.raises(CoverageError, match="has no value from"):
+        hourly_tariff(path, day, unit="EUR/kWh")
