@@ -53,8 +53,8 @@ class LastPlan:
     versions wrote it. ``strength`` is how strongly it was best to hold; None: it does not say. By its ``mark`` the next
     day names it in its run.json: its date, and the SHA-256 of the files that are carried on.
 
-    ``known_before`` are the names of all jobs of the day before it, and ``still_waiting`` the jobs that wait by that
-    day as it stands now and that the plan does not know: it was made before the books of that day.
+    A day that is booked after the next one was planned corrects that plan: what waits by the books waits, and is named
+    in ``late_waiting``; what ran by them has run. ``known_before`` are the names of all jobs of the day before.
     """
 
     horizon: Horizon
@@ -67,7 +67,7 @@ class LastPlan:
     strength: Strength | None
     mark: Mapping[str, str]
     known_before: frozenset[str] = frozenset()
-    still_waiting: tuple[Job, ...] = ()
+    late_waiting: frozenset[str] = frozenset()
 
     @property
     def jobs(self) -> tuple[Job, ...]:
@@ -77,7 +77,7 @@ class LastPlan:
     @property
     def is_nightly(self) -> bool:
         """Whether jobs may be new from a midnight on, and not from a moment of the day at which it was planned."""
-        return self.known_until_unix in (self.horizon.start_unix, self.horizon.end_unix)
+        return Horizon.of_unix(self.known_until_unix, self.horizon.zone).start_unix == self.known_until_unix
 
     @property
     def running(self) -> tuple[StartedJob, ...]:
@@ -155,27 +155,39 @@ def situation_of(
 ) -> tuple[Situation, Intake]:
     """What is true on a day if all went as the last plan said, with the jobs that were submitted since.
 
-    A queue dump for a day is made some hours before it: what is submitted in between is in the next dump. At the
-    midnight before the day, or at a moment of it. Without a plan nothing has started, and the jobs are those that a
-    first day knows. ``closed``: no new jobs come in.
+    At the midnight before the day, or at a moment of it. Without a plan nothing has started, and the jobs are those
+    that a first day knows. ``closed``: no new jobs come in.
     """
     if last is None:
         return first_situation(scenario, day, moment_unix)
-    jobs: tuple[Job, ...] = ()
-    intake = Intake("no new jobs")
-    if not closed:
-        until_unix = known_until(scenario, day, moment_unix)
-        since_unix = last.known_until_unix
-        if last.is_nightly and is_queue_dump(scenario.jobs):
-            since_unix -= DAY_S
-        jobs, intake = known_jobs(scenario, day, continues=True, since_unix=since_unix, until_unix=until_unix)
-    known = {job.id for job in last.jobs} | last.known_before
     now_unix = day.start_unix if moment_unix is None else moment_unix
-    new = [job for job in jobs if job.id not in known]
-    intake.kept = len(new)
-    found = last.carried_out(now_unix, day, (*new, *last.still_waiting))
+    if closed:
+        found, intake = last.carried_out(now_unix, day), Intake("no new jobs")
+    else:
+        until_unix = known_until(scenario, day, moment_unix)
+        found, intake = _with_new_jobs(scenario, day, last, now_unix, until_unix)
     outages = tuple(dict.fromkeys((*found.outages, *scenario.outages)))
     return replace(found, outages=outages, nightly=moment_unix is None), intake
+
+
+def _with_new_jobs(
+    scenario: Scenario, day: Horizon, last: LastPlan, now_unix: int, until_unix: int
+) -> tuple[Situation, Intake]:
+    """The last plan carried out, with the jobs that it could not know.
+
+    A queue dump for a day is made some hours before it: what is submitted in between is in the next dump. A job of
+    which only late books say that it waits must be in the dump, too: it may have started since.
+    """
+    is_dump = is_queue_dump(scenario.jobs)
+    since_unix = last.known_until_unix - (DAY_S if is_dump and last.is_nightly else 0)
+    first_unix = 0 if is_dump and last.late_waiting else since_unix
+    jobs, intake = known_jobs(scenario, day, continues=True, since_unix=first_unix, until_unix=until_unix)
+    known = {job.id for job in last.jobs} | last.known_before
+    new = [job for job in jobs if job.submit_unix >= since_unix and job.id not in known]
+    intake.kept = len(new)
+    found = last.carried_out(now_unix, day, new)
+    gone = last.late_waiting - {job.id for job in jobs} if is_dump else frozenset()
+    return replace(found, pending=tuple(job for job in found.pending if job.id not in gone)), intake
 
 
 def with_last_plan(situation: Situation, folder: Path, scenario: Scenario, day: Horizon, last: LastPlan) -> Situation:
@@ -249,42 +261,74 @@ def _read(folder: Path, run: Mapping[str, Any], horizon: Horizon, mark: Mapping[
 
     sees_day = run["scenario"]["jobs"]["visibility"] == "day"
     rates: Rates | None = made(Rates, run["rates"]) if "rates" in run else None
-    schedule, left = tuple(read_rows(folder, "schedule", started)), tuple(read_rows(folder, "deferred", unstarted))
-    known_before, waiting = _before(folder, horizon, cluster, bool(run.get("continues")))
-    own = {*(each.job.id for each in schedule), *(each.job.id for each in left)}
+    schedule = tuple(read_rows(folder, "schedule", started))
+    left = tuple(read_rows(folder, "deferred", unstarted))
+    before = _day_before(folder, horizon, cluster)
+    late: tuple[Unstarted, ...] = ()
+    if run.get("continues"):
+        schedule, left = before.corrected(schedule, left, horizon)
+        own = {*(each.job.id for each in schedule), *(each.job.id for each in left)}
+        late = tuple(each for each in before.waiting if each.job.id not in own)
     return LastPlan(
         horizon,
         schedule,
-        left,
+        (*left, *late),
         outages_of(run),
         known if known is not None else horizon.end_unix if sees_day else horizon.start_unix,
         None if rates is None else SiteState.before(horizon.day, rates),
         made(SiteState, run["left"]) if "left" in run else None,
         strength_of(run),
         mark,
-        known_before,
-        tuple(job for job in waiting if job.id not in own),
+        before.names,
+        frozenset(each.job.id for each in late),
     )
 
 
-def _before(folder: Path, horizon: Horizon, cluster: Cluster, continues: bool) -> tuple[frozenset[str], list[Job]]:
-    """The names of all jobs of the day before a written one that continues from it, and its jobs that wait.
+@dataclass(frozen=True)
+class _DayBefore:
+    """What the day before a written one says as it stands now: all names, and by its books what waits and what ran."""
 
-    Nothing where that day is damaged: it was read when the one after it was planned.
-    """
+    names: frozenset[str] = frozenset()
+    waiting: tuple[Unstarted, ...] = ()
+    ran: frozenset[str] = frozenset()
+
+    def corrected(
+        self, schedule: tuple[StartedJob, ...], left: tuple[Unstarted, ...], horizon: Horizon
+    ) -> tuple[tuple[StartedJob, ...], tuple[Unstarted, ...]]:
+        """The rows of the day after, without work that had not begun, and without what had run by then."""
+        idle = {each.job.id for each in self.waiting}
+        return (
+            tuple(
+                each
+                for each in schedule
+                if (each.job.id not in idle if each.start_unix < horizon.start_unix else each.job.id not in self.ran)
+            ),
+            tuple(each for each in left if each.job.id not in self.ran),
+        )
+
+
+def _day_before(folder: Path, horizon: Horizon, cluster: Cluster) -> _DayBefore:
+    """The day before a written one; nothing where it is not there, or is damaged: then it is as it was planned."""
     earlier = folder.parent / horizon.day_before().day.isoformat()
-    if not continues or not _is_whole(earlier):
-        return frozenset(), []
+    if not _is_whole(earlier):
+        return _DayBefore()
 
-    def waiting(row: dict[str, str]) -> Job | None:
-        return job_of(row, cluster) if row["kind"] == "deferred" else None
+    def waiting(row: dict[str, str]) -> Unstarted | None:
+        is_left = row["kind"] == "deferred"
+        return Unstarted(job_of(row, cluster), "deferred", whole(row, "times_deferred")) if is_left else None
 
+    booked = is_booked(earlier)
     try:
-        left = [job for job in read_rows(earlier, "deferred", waiting) if job is not None]
-        names = {name for table in CARRIED_FILES for name in read_rows(earlier, table.removesuffix(".csv"), _name)}
+        left = read_rows(earlier, "deferred", waiting) if booked else []
+        scheduled = read_rows(earlier, "schedule", _name)
+        told = read_rows(earlier, "deferred", _name)
     except FileFormatError:
-        return frozenset(), []
-    return frozenset(names), left
+        return _DayBefore()
+    return _DayBefore(
+        frozenset((*scheduled, *told)),
+        tuple(each for each in left if each is not None),
+        frozenset(scheduled) if booked else frozenset(),
+    )
 
 
 def _name(row: dict[str, str]) -> str:

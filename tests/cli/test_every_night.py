@@ -297,6 +297,16 @@ def jobs_of(day: str) -> set[str]:
     return {row["job_id"] for name in ("schedule", "deferred") for row in rows_of(folder / f"{name}.csv")}
 
 
+def ran(name: str, day: str, *jobs: tuple[str, str, str, str]) -> None:
+    """Book a day by a table of the jobs that ran: when each was submitted, started and ended."""
+    rows = (
+        f"{job},{submitted}:00+02:00,1,1,8,done,{start}:00+02:00,{end}:00+02:00,cpu1"
+        for job, submitted, start, end in jobs
+    )
+    Path(name).write_text("\n".join([f"{QUEUE},state,start_time,end_time,nodes", *rows, ""]), encoding="utf-8")
+    plan("book", "--day", day, "--table", name, "-q")
+
+
 def test_a_job_submitted_between_the_dump_and_midnight_is_in_the_next_plan(site: Path) -> None:
     """`first` ran, by the plan, and is still in the second dump; `late` came after the first one was made."""
     first, late, third = ("first", "2024-05-31T18:00"), ("late", "2024-05-31T23:30"), ("third", "2024-06-01T12:00")
@@ -304,28 +314,73 @@ def test_a_job_submitted_between_the_dump_and_midnight_is_in_the_next_plan(site:
     plan("--day", "2024-06-02", "--jobs", dumped("two.csv", first, late, third), *SHORT)
     assert jobs_of("2024-06-01") == {"first"}
     assert jobs_of("2024-06-02") == {"late", "third"}
-    # Nobody comes in twice: on the third night the two of the second are known.
-    plan("--day", "2024-06-03", "--jobs", dumped("three.csv", late, third, ("last", "2024-06-02T12:00")), *SHORT)
+
+
+def test_no_job_of_a_table_of_all_submissions_comes_in_twice(site: Path) -> None:
+    """`b` ran on the day of its submission, by the books: the plan of the night after does not know it, but they do."""
+    a, b, c = ("a", "2024-05-31T08:00"), ("b", "2024-06-01T08:00"), ("c", "2024-06-02T08:00")
+    table = dumped("all.csv", a, b, c)
+    plan("--day", "2024-06-01", "--jobs", table, *SHORT)
+    ran(
+        "ran.csv",
+        "2024-06-01",
+        (*a, "2024-06-01T00:00", "2024-06-01T00:50"),
+        (*b, "2024-06-01T08:00", "2024-06-01T08:50"),
+    )
+    plan("--day", "2024-06-02", "--jobs", table, *SHORT)
+    plan("--day", "2024-06-03", "--jobs", table, *SHORT)
+    assert [jobs_of(day) for day in ("2024-06-01", "2024-06-02", "2024-06-03")] == [{"a", "b"}, set(), {"c"}]
+
+
+A, IDLE, NEW, LAST = (
+    *(("a", "2024-05-31T18:00"), ("idle", "2024-05-31T19:00")),
+    *(("new", "2024-06-01T12:00"), ("last", "2024-06-02T12:00")),
+)
+"""Submitted before the first, the second and the third night."""
+
+
+@pytest.mark.parametrize("books_second", [False, True])
+@pytest.mark.parametrize("hours", [1, 30])
+def test_a_job_that_late_books_leave_waiting_is_planned_again_if_the_dump_has_it(
+    site: Path, books_second: bool, hours: int
+) -> None:
+    """The books of a day are made in the morning after it, when the next day is planned already.
+
+    An hour long, the next day does not know the job any more; with 30 hours it has it running since the day before.
+    """
+
+    def with_idle(name: str, *others: tuple[str, str]) -> str:
+        path = Path(dumped(name, *others, IDLE))
+        path.write_text(
+            path.read_text().replace("idle,2024-05-31T19:00:00+02:00,1,", f"idle,2024-05-31T19:00:00+02:00,{hours},")
+        )
+        return name
+
+    plan("--day", "2024-06-01", "--jobs", with_idle("one.csv", A), *SHORT)
+    plan("--day", "2024-06-02", "--jobs", dumped("two.csv", NEW), *SHORT)
+    ran("ran.csv", "2024-06-01", (*A, "2024-06-01T00:00", "2024-06-01T00:50"))
+    if books_second:
+        ran("ran.csv", "2024-06-02", (*NEW, "2024-06-02T00:00", "2024-06-02T00:50"))
+    plan("--day", "2024-06-03", "--jobs", with_idle("three.csv", LAST), *SHORT)
+    assert jobs_of("2024-06-03") == {"idle", "last"}
+    assert "idle" in {row["job_id"] for row in rows_of(Path("reports/site/2024-06-03/schedule.csv"))}
+    assert run(["audit", "reports/site/2024-06-03"]) == 0
+
+
+def test_a_job_that_late_books_leave_waiting_and_no_dump_has_has_run_since(site: Path) -> None:
+    plan("--day", "2024-06-01", "--jobs", dumped("one.csv", A, IDLE), *SHORT)
+    plan("--day", "2024-06-02", "--jobs", dumped("two.csv", NEW), *SHORT)
+    ran("ran.csv", "2024-06-01", (*A, "2024-06-01T00:00", "2024-06-01T00:50"))
+    plan("--day", "2024-06-03", "--jobs", dumped("three.csv", LAST), *SHORT)
     assert jobs_of("2024-06-03") == {"last"}
 
 
-def test_a_job_that_the_books_leave_waiting_is_in_the_plan_of_the_second_night(site: Path) -> None:
-    """The books of a day are made in the morning after it, when the next day is planned already."""
-    plan(
-        "--day",
-        "2024-06-01",
-        "--jobs",
-        dumped("one.csv", ("ran", "2024-05-31T18:00"), ("idle", "2024-05-31T19:00")),
-        *SHORT,
-    )
-    plan("--day", "2024-06-02", "--jobs", dumped("two.csv", ("new", "2024-06-01T12:00")), *SHORT)
-    Path("ran.csv").write_text(
-        f"{QUEUE},state,start_time,end_time,nodes\n"
-        "ran,2024-05-31T18:00:00+02:00,1,1,8,done,2024-06-01T00:00:00+02:00,2024-06-01T00:50:00+02:00,cpu1\n",
-        encoding="utf-8",
-    )
-    plan("book", "--day", "2024-06-01", "--table", "ran.csv", "-q")
-    plan("--day", "2024-06-03", "--jobs", dumped("three.csv", ("last", "2024-06-02T12:00")), *SHORT)
-    assert jobs_of("2024-06-02") == {"new"}
-    assert jobs_of("2024-06-03") == {"idle", "last"}
-    assert run(["audit", "reports/site/2024-06-03"]) == 0
+def test_what_ran_by_late_books_does_not_wait_any_more(site: Path) -> None:
+    """`idle` cannot run on the first two days by the plans, as no node is free; by the books it did."""
+    down = ("--set", "cluster.down=[{nodes: 'cpu[1-4]'}]")
+    plan("--day", "2024-06-01", "--jobs", dumped("one.csv", IDLE), *SHORT, *down)
+    plan("--day", "2024-06-02", "--jobs", dumped("two.csv", IDLE, NEW), *SHORT, *down)
+    assert "idle" in jobs_of("2024-06-02")
+    ran("ran.csv", "2024-06-01", (*IDLE, "2024-06-01T10:00", "2024-06-01T10:50"))
+    plan("--day", "2024-06-03", "--jobs", dumped("three.csv", NEW, LAST), *SHORT)
+    assert jobs_of("2024-06-03") == {"new", "last"}
