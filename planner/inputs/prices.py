@@ -23,8 +23,7 @@ MINUTES_PER_DAY = 1440
 UNITS: tuple[str, ...] = get_args(PriceUnit)
 _EUR = {"EUR": 1.0, "ct": 1e-2}
 _PER_KWH = {"kWh": 1.0, "MWh": 1e-3}
-_UNIT = re.compile(r"(eur|euro|usd|ct|cent)[\s_]*(?:/|per|[\s_])[\s_]*(kwh|mwh)")
-_MONEY = {"eur": "eur", "euro": "eur", "usd": "usd", "ct": "ct", "cent": "ct"}
+_UNIT = re.compile(r"(?<![a-z])(eur|usd|ct)(?:os?|s)?\.?[\s_]*(?:/|per|[\s_-])[\s_]*(kwh|mwh)(?![a-z])")
 
 
 def price_of(choice: Tariff, horizon: Horizon) -> StepSeries:
@@ -126,9 +125,10 @@ def hourly_tariff(
 
 
 def unit_in(name: str) -> str | None:
-    """The unit that the name of a column says, however it is written: ``EUR/MWh``, ``price_eur_per_mwh``, ``€/kWh``."""
-    said = _UNIT.search(name.lower().replace("€", "eur").replace("$", "usd"))
-    return next((known for known in UNITS if said and known.lower() == f"{_MONEY[said[1]]}/{said[2]}"), None)
+    """The unit that the name of a column says: ``EUR/MWh``, ``price_eur_per_mwh``, ``€/kWh``, ``cents per kWh``."""
+    plain = name.lower().replace("€", "eur").replace("$", "usd").replace("cent", "ct")
+    said = _UNIT.search(plain)
+    return next((known for known in UNITS if said and known.lower() == f"{said[1]}/{said[2]}"), None)
 
 
 def _eur_per_kwh(unit: str, eur_per_usd: float | None) -> float:

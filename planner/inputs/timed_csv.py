@@ -47,9 +47,13 @@ class Samples:
 
     @property
     def step_s(self) -> int:
-        """The usual distance between starts [s]; an hour for a single value. No value holds for more than a day."""
+        """The usual distance between starts [s]; an hour for a single value.
+
+        No value holds for more than a day, which has 25 hours where clocks are put back.
+        """
         gaps, counts = np.unique(np.diff(self.starts_unix), return_counts=True)
-        return min(DAY_S, int(gaps[np.argmax(counts)])) if gaps.size else SECONDS_PER_HOUR
+        usual_s = int(gaps[np.argmax(counts)]) if gaps.size else SECONDS_PER_HOUR
+        return usual_s if usual_s < DAY_S - SECONDS_PER_HOUR else DAY_S + SECONDS_PER_HOUR
 
     def on(self, stretches: Sequence[Stretch], *, fill_s: int = 0) -> tuple[StepSeries, int]:
         """The series over a day, stretch by stretch, and how many values were filled in.

@@ -192,10 +192,11 @@ def ahead_summary(day: Day, plan: Plan, *, with_bounds: bool) -> AheadSummary:
 
 
 def _core_hours_after(problem: Problem, plan: Plan) -> float:
-    """Core-hours for which the jobs of a plan run on after the problem's end."""
-    after_s = np.maximum(0, plan.start_s + problem.columns.duration_s - problem.horizon.length_s)
+    """Core-hours of jobs after the problem's end: of those that run on, and of all that do not start before."""
+    start_s = np.where(plan.is_placed, plan.start_s, problem.horizon.length_s)
+    after_s = np.maximum(0, start_s + problem.columns.duration_s - problem.horizon.length_s)
     cores = np.array([job.total("cores") for job in problem.jobs])
-    return float((after_s * cores)[plan.is_placed].sum()) / SECONDS_PER_HOUR
+    return float(after_s @ cores) / SECONDS_PER_HOUR
 
 
 def _totals(ahead: Problem, money: Problem, plan: Plan) -> AheadTotals:

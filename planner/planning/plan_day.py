@@ -266,14 +266,17 @@ def _searched(day: Day, params: Params) -> Result:
         # CO2 counts as it is weighed, but what jobs count by their priority is to cost nothing against EASY.
         in_full = replace(problem, rates=problem.rates.counted)
         if not audit(problem, easy) and best_of(in_full, [plan, easy]) is easy:
-            plan, result = easy, _named_easy(in_full, result, easy)
+            plan, result = easy, _named_easy(problem, result, easy)
     return replace(result, plan=plan, ledger=settle(day.ahead, plan))
 
 
 def _named_easy(problem: Problem, result: Result, easy: Plan) -> Result:
-    """The result of a search whose plan is worth less than EASY's: EASY's is one more candidate, and the best."""
-    trial = Candidate(easy, settle(problem, easy), "easy").trial
-    return replace(result, best_trial="easy", trials=(*result.trials, trial))
+    """The result of a search whose plan is worth less than EASY's: EASY's is one more candidate, and is taken.
+
+    Like the others it is told by what jobs count, with their priorities.
+    """
+    trial = Candidate(easy, settle(problem.counted, easy), "easy").trial
+    return replace(result, best_trial="easy", trials=(*result.trials, trial), status="found", found_s=None)
 
 
 def _holding_of(day: Day, problem: Problem) -> Holding:

@@ -98,19 +98,19 @@ class Duration(_Form):
     def read(self, value: object) -> int:
         if isinstance(value, bool) or not isinstance(value, str | int | float):
             raise unexpected("a duration", value, "write 30s, 15m, 2h or 1d")
-        if value and not isinstance(value, str):
-            raise unexpected("a duration with its unit", value, "write 30s, 15m, 2h or 1d")
         try:
             seconds = parse_duration(value)
         except InputError as error:
             raise problem(str(error)) from None
+        if seconds and str(value).strip()[-1].isdigit():
+            raise unexpected("a duration with its unit", value, "write 30s, 15m, 2h or 1d")
         if seconds not in self.bounds or seconds != int(seconds):
             text = f"expected whole seconds {self.bounds}, found {number_text(value)}"
             raise problem(text, "write 30s, 15m, 2h or 1d")
         return int(seconds)
 
     def schema(self) -> JsonSchema:
-        return {"type": ["string", "number"]}
+        return {"anyOf": [{"type": "string"}, {"const": 0}]}
 
 
 class Moment(_Form):

@@ -89,14 +89,15 @@ def statements(report: CostReport) -> list[Statement]:
 def file_names(accounts: Iterable[str]) -> dict[str, str]:
     """A name for the files of each account that any disk takes, and that no two share.
 
-    A name that is not the account's own ends in digits made of it: these are the same in every month.
+    A name that is not the account's own, or differs from another in case alone, ends in digits made of it: these are
+    the same in every month.
     """
     names: dict[str, str] = {}
     taken: set[str] = set()
-    for account in accounts:
+    for account in sorted(accounts):
         stem = re.sub(r"[^A-Za-z0-9._-]", "_", account)[:80].lstrip(".") or "no-account"
         is_own = stem == (account or "no-account") and stem.lower() not in taken
-        name = stem if is_own else f"{stem}-{hashlib.sha256(account.encode()).hexdigest()[:8]}"
+        name = stem if is_own else f"{stem}-{hashlib.sha256(account.encode()).hexdigest()[:16]}"
         taken.add(name.lower())
         names[account] = name
     return names

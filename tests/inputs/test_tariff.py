@@ -117,6 +117,13 @@ def test_units_that_cannot_be_used(tmp_path: Path) -> None:
         ("price €/MWh", "EUR/MWh"),
         ("Price [ct per kWh]", "ct/kWh"),
         ("price_USD/MWh", "USD/MWh"),
+        ("price EUR-MWh", "EUR/MWh"),
+        ("price cents/kWh", "ct/kWh"),
+        ("price_euros_per_mwh", "EUR/MWh"),
+        ("price ct. per kWh", "ct/kWh"),
+        ("price_contract_kwh", None),
+        ("product_kwh", None),
+        ("percent kwh", None),
         ("price", None),
         ("price of kwh", None),
         ("price in euro", None),
@@ -271,6 +278,12 @@ def test_a_price_holds_for_a_day_at_most(tmp_path: Path) -> None:
     path.write_text("time,price\n2024-05-31T00:00Z,10\n2024-06-01T00:00Z,20\n2024-06-02T00:00Z,30\n")
     day = Horizon(dt.date(2024, 6, 1), "UTC")
     assert hourly_tariff(path, day, unit="EUR/kWh").values.tolist() == [20.0]
+    path.write_text("time,price\n" + "".join(f"2024-10-{day}T00:00,{day}\n" for day in range(24, 31)))
+    for number, hours in ((25, 24), (27, 25)):
+        day = Horizon(dt.date(2024, 10, number), PARIS)
+        assert day.length_s == hours * 3600
+        assert set(hourly_tariff(path, day, unit="EUR/kWh", zone=PARIS).values.tolist()) == {float(number)}
+    day = Horizon(dt.date(2024, 6, 1), "UTC")
     path.write_text("time,price\n2024-05-15T00:00Z,10\n2024-06-15T00:00Z,20\n")
     with pytest.raises(CoverageError, match="has no value from"):
         hourly_tariff(path, day, unit="EUR/kWh")

@@ -207,6 +207,10 @@ def test_work_after_the_outlook_is_told_where_it_is_not_easys(looked: Day) -> No
     told = ahead_summary(looked, replace(looked.outlook.easy, start_s=starts), with_bounds=False)
     assert told.core_hours_after == pytest.approx(hours * ahead.jobs[long].total("cores"))
     assert f"{told.core_hours_after:,.0f} core-hours more than under EASY" in told.after_words
+    starts = starts.copy()
+    starts[long] = -1
+    nowhere = ahead_summary(looked, replace(looked.outlook.easy, start_s=starts), with_bounds=False)
+    assert nowhere.core_hours_after == pytest.approx((hours + 1) * ahead.jobs[long].total("cores"))
     same = ahead_summary(looked, looked.outlook.easy, with_bounds=False)
     assert (same.core_hours_after, same.after_words) == (0.0, "")
 
