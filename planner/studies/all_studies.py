@@ -28,8 +28,8 @@ INTREPID = "swf/ANL-Intrepid-2009-1.swf.gz"
 PAPER_LOGS = (KTH, CTC, SP2, BLUE, CURIE, BLUE_WATERS)
 QUEUES = {"estimates": ("actual", "requested"), "evaluations": 2}
 LISTS = ("easy", "spf-list", "saf-list", "sjf-list", "laf-list")
-UNBOUNDED = {"calibrations": ("ours",), "bound_time_s": 0.0, "run_bound_time_s": 0.0, "workers": 1}
-DAY_OF_CURIE = {"days": 1, "until_empty": False, "scenarios": ("air-summer",)}
+UNBOUNDED = {"bound_time_s": 0.0, "run_bound_time_s": 0.0, "workers": 1}
+DAY_OF_CURIE = {"calibrations": ("ours",), "days": 1, "until_empty": False, "scenarios": ("air-summer",)}
 
 
 @dataclass(frozen=True)
@@ -56,14 +56,15 @@ CALLS = (
     StudyCall("deadlines-published", DeadlineStudy, (BLUE, HPC2N, DATA_STAR, INTREPID),
          {"as_published": True, "seeds": 3, "policies": ("deadline", "conservative", "easy")}),
     StudyCall("cp-online-lists", CpOnlineStudy, PAPER_LOGS, QUEUES | {"policies": LISTS}),
-    StudyCall("curie23-rules", Curie23Study, (CURIE,), UNBOUNDED | {"runs": ("est", "multisearch")},
+    StudyCall("curie23-rules", Curie23Study, (CURIE,),
+              UNBOUNDED | {"calibrations": ("ours", "fitted"), "runs": ("est", "multisearch")},
               {**DAY_OF_CURIE, "runs": ("est", "multisearch")}, given="data"),
     StudyCall("dispatchers-eurora", DispatcherStudy, ("eurora/replay.csv",),
          {"scenarios": ("eurora",), "parts": ("replays",), "estimates": ("data", "actual", "last2"), "jobs": 1300,
           "policies": ("hcp19", "pcp21", "pcp21s", "order-stretch", "easy", "list", "spf-list")},
          {"jobs": 40, "policies": ("pcp21", "easy")}, given="files"),
     StudyCall("curie23-searches", Curie23Study, (CURIE,),
-              UNBOUNDED | {"runs": ("est", "multisearch", "cp", "delay", "relaxation"),
+              UNBOUNDED | {"calibrations": ("ours",), "runs": ("est", "multisearch", "cp", "delay", "relaxation"),
                            "time_limit_s": 15.0, "until_empty": False},
               {**DAY_OF_CURIE, "runs": ("est", "multisearch", "delay"), "time_limit_s": 1.0}, given="data"),
     StudyCall("cp-online-searches", CpOnlineStudy, PAPER_LOGS, QUEUES | {"policies": ("saf-list", *SEARCHED)}),

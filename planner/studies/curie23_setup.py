@@ -44,9 +44,9 @@ CALIBRATIONS = {
         (f"jobs.core_scale=9600/{TRACE_CORES}",),
     ),
     "fitted": Calibration(
-        "jobs scaled from the 80,640 cores of Curie's thin nodes, after the paper's 54 days, and 1.1 EUR per"
-        " core-hour, after its Table 2",
-        ("jobs.core_scale=9600/80640", "revenue.eur_per_core_hour=1.1"),
+        "jobs scaled from the 80,640 cores of Curie's thin nodes, after the paper's 54 days, and 2.14 EUR per"
+        " core-hour, after the mean of its Table 2",
+        ("jobs.core_scale=9600/80640", "revenue.eur_per_core_hour=2.14"),
     ),
 }
 

@@ -62,7 +62,7 @@ def test_study_is_the_published_one(trace: Path) -> None:
         assert scenario.cluster.total("cores") == 9600
         assert [(c.name, c.count) for c in scenario.cluster.classes] == [("cpu", 300)]
         assert (scenario.jobs.visibility, scenario.jobs.lookback_s) == ("day", 0)
-        cores, revenue = {"ours": (93_312, 0.02), "fitted": (80_640, 1.1)}[calibration]
+        cores, revenue = {"ours": (93_312, 0.02), "fitted": (80_640, 2.14)}[calibration]
         assert scenario.jobs.core_scale == pytest.approx(9600 / cores)
         assert scenario.revenue.eur_per_core_hour == revenue
     assert {scenario.weather.season for scenario in found.values()} == {"summer", "winter"}
