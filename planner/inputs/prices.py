@@ -23,7 +23,7 @@ MINUTES_PER_DAY = 1440
 UNITS: tuple[str, ...] = get_args(PriceUnit)
 _EUR = {"EUR": 1.0, "ct": 1e-2}
 _PER_KWH = {"kWh": 1.0, "MWh": 1e-3}
-_UNIT = re.compile(r"(?<![a-z])(eur|usd|ct)(?:os?|s)?\.?[\s_]*(?:/|per|[\s_-])[\s_]*(kwh|mwh)(?![a-z])")
+_UNIT = re.compile(r"(eur|usd|(?<![a-z])ct)(?:os?|s)?\.?[\s_-]*(?:/|per|[\s_-])[\s_-]*(kwh|mwh)")
 
 
 def price_of(choice: Tariff, horizon: Horizon) -> StepSeries:
@@ -127,6 +127,7 @@ def hourly_tariff(
 def unit_in(name: str) -> str | None:
     """The unit that the name of a column says: ``EUR/MWh``, ``price_eur_per_mwh``, ``€/kWh``, ``cents per kWh``."""
     plain = name.lower().replace("€", "eur").replace("$", "usd").replace("cent", "ct")
+    plain = plain.replace("euroct", "ct").replace("eurct", "ct")
     said = _UNIT.search(plain)
     return next((known for known in UNITS if said and known.lower() == f"{said[1]}/{said[2]}"), None)
 

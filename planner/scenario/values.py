@@ -28,6 +28,9 @@ from planner.units import parse_duration
 
 JsonSchema = dict[str, Any]
 
+_NO_UNIT = re.compile(r"\d\s*(?=\s\d|$)")
+"""A number of a duration after which no unit comes."""
+
 
 def problem(text: str, remedy: str = "", *, at: str = "") -> PydanticCustomError:
     """What is wrong with a value, ready to raise; ``at`` is a key or an index inside it."""
@@ -102,7 +105,7 @@ class Duration(_Form):
             seconds = parse_duration(value)
         except InputError as error:
             raise problem(str(error)) from None
-        if seconds and str(value).strip()[-1].isdigit():
+        if seconds and _NO_UNIT.search(str(value)):
             raise unexpected("a duration with its unit", value, "write 30s, 15m, 2h or 1d")
         if seconds not in self.bounds or seconds != int(seconds):
             text = f"expected whole seconds {self.bounds}, found {number_text(value)}"

@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, get_args
 
-from planner.domain.cluster import Cluster
 from planner.domain.hold_params import Strength
 from planner.domain.horizon import Horizon
 from planner.domain.intake import Intake
@@ -53,8 +52,8 @@ class LastPlan:
     versions wrote it. ``strength`` is how strongly it was best to hold; None: it does not say. By its ``mark`` the next
     day names it in its run.json: its date, and the SHA-256 of the files that are carried on.
 
-    A day that is booked after the next one was planned corrects that plan: what waits by the books waits, and is named
-    in ``late_waiting``; what ran by them has run. ``known_before`` are the names of all jobs of the day before.
+    Of the day before it, as that stands now, ``done_before`` are the names of the jobs that it ran or refused, and
+    ``left_before``, where it is booked, of those that its books leave waiting.
     """
 
     horizon: Horizon
@@ -66,8 +65,8 @@ class LastPlan:
     left: SiteState | None
     strength: Strength | None
     mark: Mapping[str, str]
-    known_before: frozenset[str] = frozenset()
-    late_waiting: frozenset[str] = frozenset()
+    done_before: frozenset[str] = frozenset()
+    left_before: frozenset[str] = frozenset()
 
     @property
     def jobs(self) -> tuple[Job, ...]:
@@ -175,19 +174,19 @@ def _with_new_jobs(
 ) -> tuple[Situation, Intake]:
     """The last plan carried out, with the jobs that it could not know.
 
-    A queue dump for a day is made some hours before it: what is submitted in between is in the next dump. A job of
-    which only late books say that it waits must be in the dump, too: it may have started since.
+    A queue dump for a day is made some hours before it: what is submitted in between is in the next dump. So is a job
+    that did not run, as the books of the day before the last plan say that came after it.
     """
     is_dump = is_queue_dump(scenario.jobs)
+    left = last.left_before if is_dump else frozenset()
     since_unix = last.known_until_unix - (DAY_S if is_dump and last.is_nightly else 0)
-    first_unix = 0 if is_dump and last.late_waiting else since_unix
-    jobs, intake = known_jobs(scenario, day, continues=True, since_unix=first_unix, until_unix=until_unix)
-    known = {job.id for job in last.jobs} | last.known_before
-    new = [job for job in jobs if job.submit_unix >= since_unix and job.id not in known]
+    jobs, intake = known_jobs(
+        scenario, day, continues=True, since_unix=0 if left else since_unix, until_unix=until_unix
+    )
+    known = {job.id for job in last.jobs} | last.done_before
+    new = [job for job in jobs if job.id not in known and (job.submit_unix >= since_unix or job.id in left)]
     intake.kept = len(new)
-    found = last.carried_out(now_unix, day, new)
-    gone = last.late_waiting - {job.id for job in jobs} if is_dump else frozenset()
-    return replace(found, pending=tuple(job for job in found.pending if job.id not in gone)), intake
+    return last.carried_out(now_unix, day, new), intake
 
 
 def with_last_plan(situation: Situation, folder: Path, scenario: Scenario, day: Horizon, last: LastPlan) -> Situation:
@@ -261,78 +260,38 @@ def _read(folder: Path, run: Mapping[str, Any], horizon: Horizon, mark: Mapping[
 
     sees_day = run["scenario"]["jobs"]["visibility"] == "day"
     rates: Rates | None = made(Rates, run["rates"]) if "rates" in run else None
-    schedule = tuple(read_rows(folder, "schedule", started))
-    left = tuple(read_rows(folder, "deferred", unstarted))
-    before = _day_before(folder, horizon, cluster)
-    late: tuple[Unstarted, ...] = ()
-    if run.get("continues"):
-        schedule, left = before.corrected(schedule, left, horizon)
-        own = {*(each.job.id for each in schedule), *(each.job.id for each in left)}
-        late = tuple(each for each in before.waiting if each.job.id not in own)
+    done_before, left_before = _day_before(folder, horizon)
     return LastPlan(
         horizon,
-        schedule,
-        (*left, *late),
+        tuple(read_rows(folder, "schedule", started)),
+        tuple(read_rows(folder, "deferred", unstarted)),
         outages_of(run),
         known if known is not None else horizon.end_unix if sees_day else horizon.start_unix,
         None if rates is None else SiteState.before(horizon.day, rates),
         made(SiteState, run["left"]) if "left" in run else None,
         strength_of(run),
         mark,
-        before.names,
-        frozenset(each.job.id for each in late),
+        done_before,
+        left_before,
     )
 
 
-@dataclass(frozen=True)
-class _DayBefore:
-    """What the day before a written one says as it stands now: all names, and by its books what waits and what ran."""
+def _day_before(folder: Path, horizon: Horizon) -> tuple[frozenset[str], frozenset[str]]:
+    """The names of the jobs that the day before a written one ran or refused, and that its books leave waiting.
 
-    names: frozenset[str] = frozenset()
-    waiting: tuple[Unstarted, ...] = ()
-    ran: frozenset[str] = frozenset()
-
-    def corrected(
-        self, schedule: tuple[StartedJob, ...], left: tuple[Unstarted, ...], horizon: Horizon
-    ) -> tuple[tuple[StartedJob, ...], tuple[Unstarted, ...]]:
-        """The rows of the day after, without work that had not begun, and without what had run by then."""
-        idle = {each.job.id for each in self.waiting}
-        return (
-            tuple(
-                each
-                for each in schedule
-                if (each.job.id not in idle if each.start_unix < horizon.start_unix else each.job.id not in self.ran)
-            ),
-            tuple(each for each in left if each.job.id not in self.ran),
-        )
-
-
-def _day_before(folder: Path, horizon: Horizon, cluster: Cluster) -> _DayBefore:
-    """The day before a written one; nothing where it is not there, or is damaged: then it is as it was planned."""
+    None where that day is not there, or is damaged.
+    """
     earlier = folder.parent / horizon.day_before().day.isoformat()
     if not _is_whole(earlier):
-        return _DayBefore()
-
-    def waiting(row: dict[str, str]) -> Unstarted | None:
-        is_left = row["kind"] == "deferred"
-        return Unstarted(job_of(row, cluster), "deferred", whole(row, "times_deferred")) if is_left else None
-
-    booked = is_booked(earlier)
+        return frozenset(), frozenset()
     try:
-        left = read_rows(earlier, "deferred", waiting) if booked else []
-        scheduled = read_rows(earlier, "schedule", _name)
-        told = read_rows(earlier, "deferred", _name)
+        ran = read_rows(earlier, "schedule", lambda row: row["job_id"])
+        told = read_rows(earlier, "deferred", lambda row: (row["job_id"], row["kind"]))
     except FileFormatError:
-        return _DayBefore()
-    return _DayBefore(
-        frozenset((*scheduled, *told)),
-        tuple(each for each in left if each is not None),
-        frozenset(scheduled) if booked else frozenset(),
-    )
-
-
-def _name(row: dict[str, str]) -> str:
-    return row["job_id"]
+        return frozenset(), frozenset()
+    left = frozenset(name for name, kind in told if kind == "deferred")
+    done = frozenset((*ran, *(name for name, _ in told))) - left
+    return done, left if is_booked(earlier) else frozenset()
 
 
 def mark_of(folder: Path, horizon: Horizon) -> Mapping[str, str]:

@@ -89,8 +89,8 @@ def statements(report: CostReport) -> list[Statement]:
 def file_names(accounts: Iterable[str]) -> dict[str, str]:
     """A name for the files of each account that any disk takes, and that no two share.
 
-    A name that is not the account's own, or differs from another in case alone, ends in digits made of it: these are
-    the same in every month.
+    A name that is not the account's own ends in digits made of it, which are the same in every month. So does the later
+    one of two that differ in case alone, in months that have both.
     """
     names: dict[str, str] = {}
     taken: set[str] = set()

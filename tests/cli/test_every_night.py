@@ -340,31 +340,29 @@ A, IDLE, NEW, LAST = (
 
 
 @pytest.mark.parametrize("books_second", [False, True])
-@pytest.mark.parametrize("hours", [1, 30])
-def test_a_job_that_late_books_leave_waiting_is_planned_again_if_the_dump_has_it(
-    site: Path, books_second: bool, hours: int
-) -> None:
-    """The books of a day are made in the morning after it, when the next day is planned already.
-
-    An hour long, the next day does not know the job any more; with 30 hours it has it running since the day before.
-    """
-
-    def with_idle(name: str, *others: tuple[str, str]) -> str:
-        path = Path(dumped(name, *others, IDLE))
-        path.write_text(
-            path.read_text().replace("idle,2024-05-31T19:00:00+02:00,1,", f"idle,2024-05-31T19:00:00+02:00,{hours},")
-        )
-        return name
-
-    plan("--day", "2024-06-01", "--jobs", with_idle("one.csv", A), *SHORT)
+def test_a_job_that_late_books_leave_waiting_is_planned_if_the_dump_has_it(site: Path, books_second: bool) -> None:
+    """The books of a day are made in the morning after it, when the next day is planned already."""
+    plan("--day", "2024-06-01", "--jobs", dumped("one.csv", A, IDLE), *SHORT)
     plan("--day", "2024-06-02", "--jobs", dumped("two.csv", NEW), *SHORT)
     ran("ran.csv", "2024-06-01", (*A, "2024-06-01T00:00", "2024-06-01T00:50"))
     if books_second:
         ran("ran.csv", "2024-06-02", (*NEW, "2024-06-02T00:00", "2024-06-02T00:50"))
-    plan("--day", "2024-06-03", "--jobs", with_idle("three.csv", LAST), *SHORT)
+    plan("--day", "2024-06-03", "--jobs", dumped("three.csv", IDLE, LAST), *SHORT)
     assert jobs_of("2024-06-03") == {"idle", "last"}
-    assert "idle" in {row["job_id"] for row in rows_of(Path("reports/site/2024-06-03/schedule.csv"))}
     assert run(["audit", "reports/site/2024-06-03"]) == 0
+
+
+@pytest.mark.parametrize("starts_anew", [False, True])
+def test_a_job_after_the_dump_is_planned_where_the_last_plan_does_not_continue(site: Path, starts_anew: bool) -> None:
+    """`late` came after the dump of the second night, whose day began anew or came before the books of the first."""
+    late = ("late", "2024-06-01T23:30")
+    if starts_anew:
+        plan("--day", "2024-06-01", "--jobs", dumped("one.csv", A), *SHORT)
+    plan("--day", "2024-06-02", "--jobs", dumped("two.csv", NEW), *SHORT, "--fresh")
+    if not starts_anew:
+        ran("ran.csv", "2024-06-01", (*A, "2024-06-01T00:00", "2024-06-01T00:50"))
+    plan("--day", "2024-06-03", "--jobs", dumped("three.csv", late, LAST), *SHORT)
+    assert jobs_of("2024-06-03") == {"late", "last"}
 
 
 def test_a_job_that_late_books_leave_waiting_and_no_dump_has_has_run_since(site: Path) -> None:
@@ -373,14 +371,3 @@ def test_a_job_that_late_books_leave_waiting_and_no_dump_has_has_run_since(site:
     ran("ran.csv", "2024-06-01", (*A, "2024-06-01T00:00", "2024-06-01T00:50"))
     plan("--day", "2024-06-03", "--jobs", dumped("three.csv", LAST), *SHORT)
     assert jobs_of("2024-06-03") == {"last"}
-
-
-def test_what_ran_by_late_books_does_not_wait_any_more(site: Path) -> None:
-    """`idle` cannot run on the first two days by the plans, as no node is free; by the books it did."""
-    down = ("--set", "cluster.down=[{nodes: 'cpu[1-4]'}]")
-    plan("--day", "2024-06-01", "--jobs", dumped("one.csv", IDLE), *SHORT, *down)
-    plan("--day", "2024-06-02", "--jobs", dumped("two.csv", IDLE, NEW), *SHORT, *down)
-    assert "idle" in jobs_of("2024-06-02")
-    ran("ran.csv", "2024-06-01", (*IDLE, "2024-06-01T10:00", "2024-06-01T10:50"))
-    plan("--day", "2024-06-03", "--jobs", dumped("three.csv", NEW, LAST), *SHORT)
-    assert jobs_of("2024-06-03") == {"new", "last"}

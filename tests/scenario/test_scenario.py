@@ -275,6 +275,7 @@ def test_missing_required(folder: Path) -> None:
         ("jobs: {lookback: .inf}", "the duration is inf; it must be from 0"),
         ("jobs: {lookback: 6}", "expected a duration with its unit, found 6"),
         ("jobs: {lookback: '30'}", "expected a duration with its unit, found '30'"),
+        ("jobs: {lookback: 30 1h}", "expected a duration with its unit, found '30 1h'"),
         ("jobs: {lookback: 1h 30}", "expected a duration with its unit, found '1h 30'"),
         ("jobs: {source: ../prices.csv, format: CSV}", "did you mean csv?"),
         ("power: {draw_w_per_core: [3]}", "expected two numbers"),
