@@ -57,6 +57,8 @@ ASKED = (
 BOUNDED = ("harvest",)
 """Runs whose days get a bound."""
 
+FIGURED = ("air-summer", "hybrid-summer", "air-winter", "hybrid-winter")
+"""The scenarios of figures 1 to 4 of the paper, and of 5 to 8, in their order."""
 NO_DEFAULT = "Figures 5 to 8 need a run of cp, the engine's default search."
 
 
@@ -265,10 +267,11 @@ class Curie23Study(Study):
         return StudySection(f"Calibration: {calibration}", [part for part in parts if part is not None])
 
     def _figures(self, title: str, first: int, drawn: Sequence[Row], key: str, up: str) -> Html | None:
-        """A figure per scenario, with a curve per run, rules dashed; None where nothing is known."""
+        """A figure per scenario, numbered as in the paper, with a curve per run, rules dashed; None without any."""
         scale = 1000.0 if up.startswith("thousand") else 1.0
         found = []
-        for rows in grouped((row for row in drawn if row[key] is not None), "scenario"):
+        known = sorted((row for row in drawn if row[key] is not None), key=lambda row: FIGURED.index(row["scenario"]))
+        for rows in grouped(known, "scenario"):
             scenario = rows[0]["scenario"]
             colours = {
                 label: CURVES[place % len(CURVES)]
@@ -283,6 +286,6 @@ class Curie23Study(Study):
                 colours=colours,
                 dashed=lambda row: row["kind"] == "rule",
             )
-            name = title.format(first + SCENARIOS.index(scenario), scenario)
+            name = title.format(first + FIGURED.index(scenario), scenario)
             found.append(lines(name, curve, across="day", up=up, width=PAIR_WIDTH, mark=self.days, at_end=True))
         return pair(found) if found else None
