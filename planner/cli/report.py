@@ -140,13 +140,13 @@ def report_text(made: CostReport) -> str:
     quantities |= {"carbon_kg": ("kg CO2", 1)}
     used = {name: shown for name, shown in quantities.items() if name not in WHERE_USED or made.totals[name]}
     heads = [made.by, "jobs", *(title for title, _ in used.values())]
-    credits = ["credit"] if made.totals["credit_eur"] else []
-    heads += ["revenue", "IT", "cooling", "other", *credits, "profit", "wait h"]
+    credit = ["credit"] if made.totals["credit_eur"] else []
+    heads += ["revenue", "IT", "cooling", "other", *credit, "profit", "wait h"]
 
     def cells(label: str, jobs: str, sums: dict[str, Any], wait: float | None) -> list[str]:
         other = sums["carbon_cost_eur"] + sums["demand_cost_eur"]
         money = [sums["revenue_eur"], sums["it_cost_eur"], sums["cooling_cost_eur"], other]
-        money += [*(sums["credit_eur"] for _ in credits), sums["profit_eur"]]
+        money += [*(sums["credit_eur"] for _ in credit), sums["profit_eur"]]
         waited = "-" if wait is None else f"{wait:,.1f}"
         amounts = [_shown(each, 2) for each in money]
         return [label, jobs, *(_shown(sums[name], digits) for name, (_, digits) in used.items()), *amounts, waited]
@@ -168,9 +168,9 @@ def report_text(made: CostReport) -> str:
 def planned_text(made: CostReport, found: PlannedAgainstReal) -> str:
     """Planned against real as a table of at most 40 lines."""
     from planner.store.costs import WHERE_USED
+    from planner.store.planned_to_real import MONEY
 
-    every = {"core_hours": "core-hours", "gpu_hours": "GPU-hours", "carbon_kg": "kg CO2"}
-    every |= {"revenue_eur": "revenue", "cost_eur": "energy cost", "credit_eur": "credit", "profit_eur": "profit"}
+    every = {"core_hours": "core-hours", "gpu_hours": "GPU-hours", "carbon_kg": "kg CO2"} | MONEY
     names = {name: title for name, title in every.items() if name not in WHERE_USED or found.has(name)}
     heads = [made.by, *(f"{name}{part}" for name in names.values() for part in ("", " diff"))]
 
@@ -190,14 +190,13 @@ def planned_text(made: CostReport, found: PlannedAgainstReal) -> str:
 
 def split_text(found: Split) -> str:
     """From planned to real, in cents that add up."""
-    from planner.store.planned_to_real import CAUSES
+    from planner.store.planned_to_real import CAUSES, MONEY
 
-    names = {"revenue_eur": "revenue", "cost_eur": "energy cost", "credit_eur": "credit", "profit_eur": "profit"}
     rows = [["", "planned", *(name.replace("_", " ") for name in CAUSES), "real"]]
     for quantity in found.shown:
         cents = found.total(quantity).in_cents()
         parts = [f"{'+' if cents[name] > 0 else ''}{_shown(cents[name], 2)}" for name in CAUSES]
-        rows.append([names[quantity], _shown(cents["planned"], 2), *parts, _shown(cents["real"], 2)])
+        rows.append([MONEY[quantity], _shown(cents["planned"], 2), *parts, _shown(cents["real"], 2)])
     meanings = [f"  {name.replace('_', ' ')}: {meaning}" for name, meaning in CAUSES.items()]
     return "\n".join(["why real is not as planned", "", *aligned(rows), "", *meanings])
 

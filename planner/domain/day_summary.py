@@ -108,8 +108,8 @@ class AheadSummary:
     ``worth_bound_eur`` what none can be worth; ``gap_fraction`` is how far the plan is from that.
     ``pulled_forward_eur`` is the part of what the day earns more than under EASY that later days lack.
     ``worst_account`` is the one whose jobs wait longest against EASY on average. ``waiting_dearer`` is how many times
-    the default an hour of waiting counts. ``core_hours_after`` is the work that is left for after
-    its end, less what EASY leaves: what it draws and pays is in no figure here.
+    the default an hour of waiting counts. ``core_hours_after`` is the work that is left for after its end, less what
+    EASY leaves: what it draws and pays is in no figure here.
     """
 
     days: int

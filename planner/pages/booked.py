@@ -23,7 +23,7 @@ from planner.pages.markup import (
     unit,
 )
 from planner.store.costs import SITE, WHERE_USED
-from planner.store.planned_to_real import CAUSES, PlannedAgainstReal, PlannedLine, Split, SplitLine
+from planner.store.planned_to_real import CAUSES, MONEY, PlannedAgainstReal, PlannedLine, Split, SplitLine
 
 
 def mark(*, booked: bool) -> Html:
@@ -132,9 +132,6 @@ def planned_table(found: PlannedAgainstReal, by: str, currency: str) -> Html:
     return grid(caption, columns, map(cells, lines), foot=[cells(found.total)], name="planned", tall=len(lines) > 20)
 
 
-QUANTITIES = {"revenue_eur": "revenue", "cost_eur": "energy cost", "credit_eur": "credit", "profit_eur": "profit"}
-
-
 def split_table(found: Split, by: str, currency: str) -> list[Part]:
     """Why real money is not what was planned: the whole first, then the profit of each line."""
     heads = [name.replace("_", " ") for name in CAUSES]
@@ -152,7 +149,7 @@ def split_table(found: Split, by: str, currency: str) -> list[Part]:
     whole = grid(
         f"From planned to real in {currency}: each line adds up to the cent",
         columns,
-        [cells(QUANTITIES[name], found.total(name)) for name in found.shown],
+        [cells(MONEY[name], found.total(name)) for name in found.shown],
         name="split",
         sort=False,
     )

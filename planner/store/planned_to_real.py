@@ -37,8 +37,8 @@ CAUSES = {
 }
 """What may make the difference, in the order of the steps."""
 
-MONEY = ("revenue_eur", "cost_eur", "credit_eur", "profit_eur")
-"""What is split; profit is revenue less cost, with what the battery and feeding in bring, the credit."""
+MONEY = {"revenue_eur": "revenue", "cost_eur": "energy cost", "credit_eur": "credit", "profit_eur": "profit"}
+"""What is split, as people are told it; profit is revenue less cost, with what the battery and feeding in bring, the credit."""
 
 _Line = tuple[str, str]
 """Whether it is the site's own, and the account, user or job."""
@@ -231,8 +231,9 @@ def _settled(
     left = [exact(each) for each in (totals.revenue_eur, totals.energy_cost_eur, credit, totals.profit_eur)]
     for job, earned, kept in zip(lines.job_ids, revenue, profit, strict=True):
         cost = exact(earned - kept)
-        for at, value in enumerate((exact(earned), cost, Decimal(0), exact(earned) - cost)):
-            step[line_of(job), MONEY[at]] += value
+        carried = (exact(earned), cost, Decimal(0), exact(earned) - cost)
+        for at, (name, value) in enumerate(zip(MONEY, carried, strict=True)):
+            step[line_of(job), name] += value
             left[at] -= value
     return step | {((SITE, ""), name): value for name, value in zip(MONEY, left, strict=True)}
 
