@@ -38,7 +38,7 @@ CAUSES = {
 """What may make the difference, in the order of the steps."""
 
 MONEY = {"revenue_eur": "revenue", "cost_eur": "energy cost", "credit_eur": "credit", "profit_eur": "profit"}
-"""What is split, as people are told it; profit is revenue less cost, with what the battery and feeding in bring, the credit."""
+"""What is split, as people are told it; the credit is what the battery and feeding in bring, and is in the profit."""
 
 _Line = tuple[str, str]
 """Whether it is the site's own, and the account, user or job."""

@@ -40,7 +40,7 @@ from tests.pages.study_pages import made_up
 
 SEEN = {
     "cp-online": "4f01da43572e",
-    "curie23": "99d82bd23e5e",
+    "curie23": "bb33bf38d795",
     "dispatchers": "35fa934937c0",
     "metrics": "186ba6c3b404",
     "operation": "ea0aa57b6ee8",
