@@ -21,7 +21,7 @@ from planner.online.estimates import RealEstimates
 from planner.online.expected_prices import EnergyCosts
 from planner.online.holding import NO_HOLDING, Holding, HoldingReplay
 from planner.online.initial_state import Past, initial_state
-from planner.online.kernel import clock, steps
+from planner.online.kernel import event_loop, steps
 from planner.online.like_nodes import with_like_nodes
 from planner.online.objectives import NO_PROFIT, ProfitTerms
 from planner.online.outages import NO_OUTAGES, UNTIL_FURTHER_NOTICE, LostRun, Outages
@@ -219,7 +219,7 @@ def replay(
         schedule = watch.over(schedule, planned)
     playing: Playing
     by_steps = predicted or planned is not None or watch is not None
-    tell_if_missing(steps.step if by_steps or policy.kind not in SIMPLE else clock.advance_simple)
+    tell_if_missing(steps.step if by_steps or policy.kind not in SIMPLE else event_loop.advance_simple)
     if not isinstance(estimate, np.ndarray):
         playing = taught = TaughtReplay(
             state, estimate, refresh=policy.refreshes(rounds, predictions), schedule=schedule, on_progress=on_progress

@@ -9,7 +9,7 @@ import numpy as np
 
 from planner.domain.trace import Trace
 from planner.errors import InputError
-from planner.online.kernel.clock import advance_simple
+from planner.online.kernel.event_loop import advance_simple
 from planner.online.kernel.state import State, widened
 from planner.online.kernel.steps import advance
 from planner.online.outages import LostRun, Outages

@@ -29,11 +29,11 @@ from planner.runs.compare_answer import (
     with_members,
     with_payback,
 )
-from planner.runs.compare_rows import REPLAYED, SETTLED, RunFound, forecast_members, plan_run, policy_run
+from planner.runs.compare_columns import Row
+from planner.runs.compared_run import REPLAYED, SETTLED, RunFound, forecast_members, plan_run, policy_run
 from planner.runs.one_day import require_order
 from planner.runs.parallel_calls import RunTask, TaskEngine, run_calls
 from planner.runs.progress import DayCount, Pace, Work, watched
-from planner.runs.run_figures import Row
 from planner.scenario.schema import Scenario
 from planner.store.folder import held, put, remove, renewed
 from planner.store.one_file import write_rows

@@ -17,7 +17,7 @@ from planner.domain.ledger import Totals
 from planner.domain.situation import SiteState
 from planner.inputs.build import frame
 from planner.inputs.rates import rates_of
-from planner.runs.run_figures import Row
+from planner.runs.compare_columns import Row
 from planner.scenario.schema import Scenario
 from planner.store.read_day import WrittenDay
 from planner.units import clock

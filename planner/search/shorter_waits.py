@@ -11,8 +11,9 @@ from dataclasses import replace
 
 from planner.accounting.audit import audit, why_broken
 from planner.accounting.settle import settle
+from planner.domain.best_so_far import Stop
 from planner.domain.problem import Problem
-from planner.domain.result import Result, Stop
+from planner.domain.result import Result
 from planner.search.kernel.search_state import BEST, Habits
 from planner.search.rebuild import Chain
 from planner.search.whole_plan_rules import complete

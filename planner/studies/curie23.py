@@ -15,8 +15,8 @@ from planner.limits import ITERATIONS, WORKERS, Bounds
 from planner.methods import Params
 from planner.pages.charts import lines
 from planner.pages.markup import Html, counted
+from planner.runs.compare_columns import Row
 from planner.runs.parallel_calls import RunTask, run_tasks
-from planner.runs.run_figures import Row
 from planner.scenario.schema import Scenario
 from planner.store.provenance import versions
 from planner.studies.curie23_rows import curve_rows, published_rows, run_rows

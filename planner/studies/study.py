@@ -18,8 +18,8 @@ from typing import Any, ClassVar
 from planner.errors import InputError
 from planner.limits import PROCESSORS, Bounds
 from planner.places import full_path
+from planner.runs.compare_columns import Row
 from planner.runs.parallel_calls import TaskEngine
-from planner.runs.run_figures import Row
 from planner.scenario.schema import Scenario
 from planner.store.folder import held
 from planner.studies.kept_pieces import OnDone, Task, clear, code_mark, make_missing, piece, scenario_facts

@@ -17,8 +17,8 @@ from planner.cp.pooled_form import is_exact
 from planner.cp.relaxation import relaxation_search
 from planner.cp.repair import repair
 from planner.cp.subproblem import Subproblem
+from planner.domain.best_so_far import never
 from planner.domain.problem import Problem
-from planner.domain.result import never
 from planner.domain.search_params import DelayParams, RelaxationParams
 from planner.domain.segment import split_segments
 from planner.search.delay import delay_search

@@ -7,12 +7,12 @@ from dataclasses import replace
 
 import pytest
 
+from planner.domain.best_so_far import never
 from planner.domain.problem import Problem
-from planner.domain.result import never
 from planner.inputs.build import build_day
 from planner.machine.place import place_from
 from planner.methods import METHODS, Params
-from planner.online.kernel.clock import advance_simple
+from planner.online.kernel.event_loop import advance_simple
 from planner.places import shipped_folder
 from planner.planning import compile_first as ready
 from planner.scenario.load import load_scenario

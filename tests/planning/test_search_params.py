@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from planner.cli.main import run
-from planner.domain.result import never
+from planner.domain.best_so_far import never
 from planner.domain.search_params import DelayParams, HarvestParams, RelaxationParams, SearchParams
 from planner.errors import ScenarioError
 from planner.methods import METHODS, Params, method_named

@@ -1,4 +1,4 @@
-"""The replay as Python calls it: many seconds at once, or the steps of the clock one by one with Python between them.
+"""The replay as Python calls it: many seconds at once, or steps of the event loop one by one with Python between them.
 
 All are one kernel, since most of its code stands behind several of them: it is compiled and kept once.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from planner.compiled import kernel, kernel_of
-from planner.online.kernel import clock, queue_order
+from planner.online.kernel import event_loop, queue_order
 
 _ADVANCE, _NEXT_SECOND, _ENTRIES, _OPEN, _ARRIVAL, _COMPLETION, _IS_DUE, _LIST_ROUND, _IS_ANOTHER_DUE, _ROUNDS = range(
     10
@@ -23,30 +23,30 @@ def step(state, what, number):
     """Do a step; the number is the second that it is now, or how many seconds to go. Returns what the step tells."""
     told = np.int64(0)
     if what == _ADVANCE:
-        told = clock.advance(state, number)
+        told = event_loop.advance(state, number)
     elif what == _NEXT_SECOND:
-        told = clock.next_second(state)
+        told = event_loop.next_second(state)
     elif what == _ENTRIES:
-        told = clock.entries_needed(state, number)
+        told = event_loop.entries_needed(state, number)
     elif what == _OPEN:
-        clock.open_second(state, number)
+        event_loop.open_second(state, number)
     elif what == _ARRIVAL:
-        clock.take_arrival(state)
+        event_loop.take_arrival(state)
     elif what == _COMPLETION:
-        clock.take_completion(state, number)
+        event_loop.take_completion(state, number)
     elif what == _IS_DUE:
-        told = np.int64(clock.is_due(state, number))
+        told = np.int64(event_loop.is_due(state, number))
     elif what == _LIST_ROUND:
-        clock.run_list_round(state, number)
+        event_loop.run_list_round(state, number)
     elif what == _IS_ANOTHER_DUE:
-        told = np.int64(clock.is_another_due(state, number))
+        told = np.int64(event_loop.is_another_due(state, number))
     else:
-        clock.schedule(state, number)
+        event_loop.schedule(state, number)
     return told
 
 
 def _step(what):
-    """A step as a function of the state and, if it needs one, a number; the clock has it by the same name."""
+    """A step as a function of the state and, if it needs one, a number; the event loop has it by the same name."""
 
     def call(state, number=0):
         return step(state, what, number)

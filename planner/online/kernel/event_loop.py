@@ -1,4 +1,4 @@
-"""The replay's clock: event second by event second; arrivals, completions, and scheduling rounds after them."""
+"""The event loop of a replay, second by second: what ends or arrives, then a round; also the order within a second."""
 
 from __future__ import annotations
 

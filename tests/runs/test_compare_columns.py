@@ -9,7 +9,7 @@ import pytest
 
 from planner.domain.day_summary import DaySummary
 from planner.runs.compare import with_difference
-from planner.runs.run_figures import JOBS, STANDING, day_rows, run_row
+from planner.runs.compare_columns import JOBS, STANDING, day_rows, run_row
 from tests.factories import day_summary
 
 

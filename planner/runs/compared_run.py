@@ -35,10 +35,10 @@ from planner.online.replay import Replay, replay
 from planner.planning.energy_costs import profit_terms_of
 from planner.planning.how_to_hold import holding_of_trace
 from planner.runs.compare_answer import settled_under
+from planner.runs.compare_columns import TOTALS, Row, day_rows, run_row, sum_row
 from planner.runs.parallel_calls import Outcome, RunTask
 from planner.runs.progress import UNCOUNTED, DayCount
 from planner.runs.replay_ledger import days_of_window
-from planner.runs.run_figures import TOTALS, Row, day_rows, run_row, sum_row
 from planner.runs.simulate import outcome_of
 from planner.scenario.schema import Scenario
 from planner.scenario.tariff import HourlyTariff
