@@ -51,9 +51,13 @@ def test_what_is_not_met_has_its_reason(ledger: list[Cell]) -> None:
 
 
 def test_counts_are_of_all_cells(ledger: list[Cell]) -> None:
-    for row in counts_of(ledger):
+    *papers, every, own_logs = counts_of(ledger)
+    for row in (*papers, every, own_logs):
         assert sum(row[status] for status in STATUSES) == row["cells"]
-    assert counts_of(ledger)[-1]["cells"] == len(ledger)
+    assert every["cells"] == len(ledger) == sum(row["cells"] for row in papers)
+    others = [cell for cell in ledger if "SDSC-SP2" in f"{cell.row} {cell.column}"]
+    assert own_logs["cells"] == len(ledger) - len(others)
+    assert own_logs["missed"] == every["missed"] - sum(cell.status == "missed" for cell in others)
 
 
 @pytest.mark.parametrize(
