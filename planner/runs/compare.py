@@ -24,12 +24,11 @@ from planner.runs.compare_answer import (
     answer_of,
     pair_of,
     same_ground,
-    volume_eur,
     what_differs,
     with_members,
     with_payback,
 )
-from planner.runs.compare_columns import Row
+from planner.runs.compare_columns import Row, with_difference, with_saving
 from planner.runs.compared_run import REPLAYED, SETTLED, RunFound, forecast_members, plan_run, policy_run
 from planner.runs.one_day import require_order
 from planner.runs.parallel_calls import RunTask, TaskEngine, run_calls
@@ -38,12 +37,9 @@ from planner.scenario.schema import Scenario
 from planner.store.folder import held, put, remove, renewed
 from planner.store.one_file import write_rows
 from planner.store.write_tables import encoded
-from planner.units import rounded
 
 LONGEST_NAME = 100
 EASY = Policy("easy")
-SAVINGS = ("saved_eur", "saved_percent", "saved_volume_eur", "saved_energy_cost_eur", "saved_kwh", "saved_carbon_kg")
-"""What a run saves against EASY of the same scenario; volume: what of it is other work within the days."""
 
 
 @dataclass(frozen=True)
@@ -225,20 +221,6 @@ def _with_savings(group: list[RunFound]) -> list[RunFound]:
     return [replace(each, row=with_saving(each.row, easy)) for each in group]
 
 
-def with_saving(row: Row, easy: Row | None) -> Row:
-    """A run with what it saves against EASY: positive is better; None where there is no EASY to compare with."""
-    if easy is None:
-        return row | dict.fromkeys(SAVINGS)
-    more = row["profit_eur"] - easy["profit_eur"]
-    saved = {
-        "saved_eur": more,
-        "saved_percent": 100 * more / abs(easy["profit_eur"]) if easy["profit_eur"] else None,
-        "saved_volume_eur": volume_eur(easy, row),
-        **{f"saved_{name}": easy[name] - row[name] for name in ("energy_cost_eur", "kwh", "carbon_kg")},
-    }
-    return row | {name: None if value is None else rounded(value) for name, value in saved.items()}
-
-
 def _compared(
     asked: AskedRuns, found: Sequence[RunFound], base: tuple[str, str | None], invest_eur: float | None
 ) -> dict[str, Any]:
@@ -326,18 +308,6 @@ def _footing(scenario: Scenario, *, holds: bool) -> list[str]:
         f"In plans and policies alike every job {length} (rules.execute: {rules.execute}).",
         f"Policies expect runtimes as {rules.estimate} (rules.estimate){promise}.",
     ]
-
-
-def with_difference(row: Row, base: Row | None) -> Row:
-    """A run with what it earns more than the baseline, in money and in percent of the baseline's profit."""
-    if base is None:
-        return row | {"profit_difference_eur": None, "profit_difference_percent": None}
-    more = row["profit_eur"] - base["profit_eur"]
-    percent = 100 * more / abs(base["profit_eur"]) if base["profit_eur"] else None
-    return row | {
-        "profit_difference_eur": rounded(more),
-        "profit_difference_percent": None if percent is None else rounded(percent),
-    }
 
 
 def _require_comparable(scenarios: Sequence[Scenario], methods: Sequence[str]) -> None:

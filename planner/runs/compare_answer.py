@@ -8,7 +8,7 @@ doing; the rest comes from other start times and from more or less work within t
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from statistics import median
 
@@ -16,8 +16,8 @@ from planner.accounting.settle import settle
 from planner.domain.ledger import Totals
 from planner.domain.situation import SiteState
 from planner.inputs.build import frame
-from planner.inputs.rates import rates_of
-from planner.runs.compare_columns import Row
+from planner.inputs.rates_of_day import rates_of
+from planner.runs.compare_columns import Row, Sums, cents, volume_eur
 from planner.scenario.schema import Scenario
 from planner.store.read_day import WrittenDay
 from planner.units import clock
@@ -40,8 +40,6 @@ SETTLED = {
     "revenue": "prices of work",
 }
 """Sections that can change what a schedule comes to, in words."""
-
-Sums = Mapping[str, float]
 
 
 def same_ground(one: Scenario, other: Scenario) -> bool:
@@ -81,7 +79,7 @@ def pair_of(base: Row, other: Row, days: Sequence[Row], under: Sums | None, what
     ``days`` are the rows of the days of all runs. ``under`` are the sums of the base's schedule under the other's
     scenario; None where that is not one of its schedules. ``what``: in what the scenarios differ, in words.
     """
-    total = _cents(other["profit_eur"] - base["profit_eur"])
+    total = cents(other["profit_eur"] - base["profit_eur"])
     found: Row = {
         "scenario": other["scenario"],
         "method": other["method"],
@@ -94,21 +92,14 @@ def pair_of(base: Row, other: Row, days: Sequence[Row], under: Sums | None, what
         "same_schedule_eur": None,
         "start_times_eur": None,
         "volume_eur": None,
-        "revenue_more_eur": _cents(other["revenue_eur"] - base["revenue_eur"]),
+        "revenue_more_eur": cents(other["revenue_eur"] - base["revenue_eur"]),
         "wait_more_s": _less(other["mean_wait_s"], base["mean_wait_s"]),
     }
     if under is not None:
-        own = _cents(under["profit_eur"] - base["profit_eur"])
+        own = cents(under["profit_eur"] - base["profit_eur"])
         volume = volume_eur(under, other)
-        found |= {"same_schedule_eur": own, "volume_eur": volume, "start_times_eur": _cents(total - own - volume)}
-    return found | _range(base, other, days) | {"year_eur": _cents(total / other["days"] * YEAR_DAYS)}
-
-
-def volume_eur(base: Sums, other: Sums) -> float:
-    """What more or less work within the days brings, at what core-hours earn in each and cost in the base."""
-    hours = base["core_hours"]
-    each = (base["revenue_eur"] - base["profit_eur"]) / hours if hours else 0.0
-    return _cents(other["revenue_eur"] - base["revenue_eur"] - each * (other["core_hours"] - hours))
+        found |= {"same_schedule_eur": own, "volume_eur": volume, "start_times_eur": cents(total - own - volume)}
+    return found | _range(base, other, days) | {"year_eur": cents(total / other["days"] * YEAR_DAYS)}
 
 
 def _range(base: Row, other: Row, days: Sequence[Row]) -> Row:
@@ -119,11 +110,11 @@ def _range(base: Row, other: Row, days: Sequence[Row]) -> Row:
         return {day["day"]: day["profit_eur"] for day in days if (day["scenario"], day["method"], day["kind"]) == own}
 
     before, after = profits(base), profits(other)
-    more = sorted((_cents(after[day] - before[day]), day) for day in before if day in after)
+    more = sorted((cents(after[day] - before[day]), day) for day in before if day in after)
     return {
         "lowest_day_eur": more[0][0],
         "lowest_day": more[0][1],
-        "median_day_eur": _cents(median(each for each, _ in more)),
+        "median_day_eur": cents(median(each for each, _ in more)),
         "highest_day_eur": more[-1][0],
         "highest_day": more[-1][1],
     }
@@ -138,7 +129,7 @@ def with_members(pair: Row, members: Sequence[Row]) -> Row:
 
     before = profits(pair["against_scenario"], pair["against_method"])
     after = profits(pair["scenario"], pair["method"])
-    more = [_cents(after[each] - before[each]) for each in before if each in after]
+    more = [cents(after[each] - before[each]) for each in before if each in after]
     low, high = (min(more), max(more)) if more else (None, None)
     return pair | {"members": len(more), "lowest_member_eur": low, "highest_member_eur": high}
 
@@ -225,10 +216,6 @@ def _days(days: int) -> str:
 
 def _money(value: float, currency: str, digits: int = 2) -> str:
     return f"{value:,.{digits}f} {currency}"
-
-
-def _cents(value: float) -> float:
-    return round(value, 2) + 0.0
 
 
 def _less(one: float | None, other: float | None) -> float | None:

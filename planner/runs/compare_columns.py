@@ -1,4 +1,4 @@
-"""Figures of runs: one row per day from its summary, and the sums of a whole run, as plain data."""
+"""Columns of compared runs: a row per day from its summary, the sums of a run, and what it saves against another."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from typing import Any
 
 from planner.domain.day_summary import DaySummary
 from planner.domain.horizon import Horizon
+from planner.units import rounded
 
 Row = dict[str, Any]
+Sums = Mapping[str, float]
 
 TOTALS = (
     "profit_eur",
@@ -40,6 +42,9 @@ JOBS = ("started", "finished", "rejected", "missed_deadlines")
 
 STANDING = ("running", "deferred")
 """Counts that stand at the end of a day."""
+
+SAVINGS = ("saved_eur", "saved_percent", "saved_volume_eur", "saved_energy_cost_eur", "saved_kwh", "saved_carbon_kg")
+"""What a run saves against EASY of the same scenario; volume: what of it is other work within the days."""
 
 
 def day_rows(names: Mapping[str, str], summaries: Sequence[DaySummary]) -> list[Row]:
@@ -84,3 +89,40 @@ def sum_row(names: Mapping[str, str], rows: Sequence[Row], horizons: Sequence[Ho
         | {"bound_eur": round(math.fsum(bounds), 6) if all(bound is not None for bound in bounds) else None}
         | {"days_without_plan": sum(row["status"] == "nothing" for row in rows)}
     )
+
+
+def cents(value: float) -> float:
+    return round(value, 2) + 0.0
+
+
+def volume_eur(base: Sums, other: Sums) -> float:
+    """What more or less work within the days brings, at what core-hours earn in each and cost in the base."""
+    hours = base["core_hours"]
+    each = (base["revenue_eur"] - base["profit_eur"]) / hours if hours else 0.0
+    return cents(other["revenue_eur"] - base["revenue_eur"] - each * (other["core_hours"] - hours))
+
+
+def with_saving(row: Row, easy: Row | None) -> Row:
+    """A run with what it saves against EASY: positive is better; None where there is no EASY to compare with."""
+    if easy is None:
+        return row | dict.fromkeys(SAVINGS)
+    more = row["profit_eur"] - easy["profit_eur"]
+    saved = {
+        "saved_eur": more,
+        "saved_percent": 100 * more / abs(easy["profit_eur"]) if easy["profit_eur"] else None,
+        "saved_volume_eur": volume_eur(easy, row),
+        **{f"saved_{name}": easy[name] - row[name] for name in ("energy_cost_eur", "kwh", "carbon_kg")},
+    }
+    return row | {name: None if value is None else rounded(value) for name, value in saved.items()}
+
+
+def with_difference(row: Row, base: Row | None) -> Row:
+    """A run with what it earns more than the baseline, in money and in percent of the baseline's profit."""
+    if base is None:
+        return row | {"profit_difference_eur": None, "profit_difference_percent": None}
+    more = row["profit_eur"] - base["profit_eur"]
+    percent = 100 * more / abs(base["profit_eur"]) if base["profit_eur"] else None
+    return row | {
+        "profit_difference_eur": rounded(more),
+        "profit_difference_percent": None if percent is None else rounded(percent),
+    }

@@ -35,7 +35,7 @@ from planner.online.replay import Replay, replay
 from planner.planning.energy_costs import profit_terms_of
 from planner.planning.how_to_hold import holding_of_trace
 from planner.runs.compare_answer import settled_under
-from planner.runs.compare_columns import TOTALS, Row, day_rows, run_row, sum_row
+from planner.runs.compare_columns import TOTALS, Row, Sums, day_rows, run_row, sum_row
 from planner.runs.parallel_calls import Outcome, RunTask
 from planner.runs.progress import UNCOUNTED, DayCount
 from planner.runs.replay_ledger import days_of_window
@@ -46,8 +46,6 @@ from planner.scenario.weather_cooling import FileWeather
 from planner.store.read_day import read_day
 from planner.store.read_tables import Came, read_table, ready_unix, start_unix, take_in
 from planner.units import rounded
-
-Sums = Mapping[str, float]
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ import pytest
 from planner.cli.main import run
 from planner.cp.engines.choose import ENGINES
 from planner.errors import InputError
-from planner.inputs.jobs.swf_trace import read_swf_trace
+from planner.inputs.jobs.swf_lines import read_swf_trace
 from planner.inputs.traces import read_pool
 from planner.online.estimates import estimate_named
 from planner.online.policies import policy_named

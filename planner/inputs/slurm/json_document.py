@@ -18,13 +18,13 @@ from typing import Any, TypeVar
 from planner import limits
 from planner.domain.node_lists import expanded
 from planner.errors import FileFormatError, InputError
+from planner.inputs.slurm.notations import NO_NODES, names_of
 from planner.printable import one_line
 from planner.text_files import read_bytes
 
 MOST = 2**63 - 1
 UNSET = frozenset({-1, -2, 2**32 - 1, 2**32 - 2, 2**64 - 1, 2**64 - 2})
 """Slurm's own marks for "no value" and "infinite", which some versions let through as numbers."""
-NO_HOSTS = ("", "(null)", "None assigned")
 
 _DIGITS = re.compile(r"[+-]?\d{1,20}", re.ASCII)
 Read = TypeVar("Read")
@@ -129,7 +129,7 @@ class Fields:
     def hosts(self, key: str) -> tuple[str, ...]:
         """Names of the nodes of a host list."""
         text = self.text(key).strip()
-        return () if text in NO_HOSTS else self.parsed(key, expanded)
+        return () if text in NO_NODES else self.parsed(key, expanded)
 
     def parsed(self, key: str, parse: Callable[[str], Read]) -> Read:
         """What a function makes of the text at a key; its InputError gets file and place."""
@@ -143,11 +143,6 @@ class Fields:
         if not isinstance(value, dict):
             raise InputError(f"{self.source}: {place} is {shown(value)}, expected an object")
         return Fields(self.source, place, value)
-
-
-def names_of(text: str) -> tuple[str, ...]:
-    """Names of a text with commas between them."""
-    return tuple(name.strip() for name in text.split(",") if name.strip())
 
 
 def number_of(value: object) -> int | float | None:

@@ -20,6 +20,8 @@ _MB = {"K": 1 / 1024, "": 1.0, "M": 1.0, "G": 1024.0, "T": 1024.0**2, "P": 1024.
 _COUNT = re.compile(r"\d{1,15}", re.ASCII)
 _BRACKETS = re.compile(r"\([^()]*\)")
 _GRES = re.compile(r"gres[:/]")
+NO_NODES = ("", "(null)", "None assigned")
+"""What stands where a job has no nodes."""
 MOST_TASKS = 100_000
 """Tasks of an array that are read one by one."""
 _TASKS = re.compile(r"(\d{1,9})(?:-(\d{1,9})(?::(\d{1,9}))?)?", re.ASCII)
@@ -211,3 +213,8 @@ def _requirements(part: str) -> list[Requirement]:
         for each in found
         if each is not None
     ]
+
+
+def names_of(text: str) -> tuple[str, ...]:
+    """Names of a text with commas between them."""
+    return tuple(name.strip() for name in text.split(",") if name.strip())

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from planner.inputs.slurm.job import AllocatedNode, SlurmJob, job_state, state_words
-from planner.inputs.slurm.json_document import Fields, Source, names_of, number_of, read_document
-from planner.inputs.slurm.notations import Amounts
+from planner.inputs.slurm.json_document import Fields, Source, number_of, read_document
+from planner.inputs.slurm.notations import Amounts, names_of
 from planner.inputs.slurm.request import accounted_request
 
 COMMAND = "sacct --json"

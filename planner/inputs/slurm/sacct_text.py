@@ -20,8 +20,8 @@ from planner.domain.node_lists import expanded
 from planner.errors import FileFormatError, InputError
 from planner.inputs.local_times import FORMS, moments_of, slurm_duration_s
 from planner.inputs.slurm.job import AllocatedNode, SlurmJob, job_state, state_words
-from planner.inputs.slurm.json_document import NO_HOSTS, DocumentAnswer, Read, Source, content_of, names_of
-from planner.inputs.slurm.notations import Amounts, parse_tres
+from planner.inputs.slurm.json_document import DocumentAnswer, Read, Source, content_of
+from planner.inputs.slurm.notations import NO_NODES, Amounts, names_of, parse_tres
 from planner.inputs.slurm.request import accounted_request
 from planner.inputs.slurm.sacct_json import GARBAGE_J, Accounts, read_accounting
 from planner.printable import one_line
@@ -144,7 +144,7 @@ def _job(line: _Line, label: re.Match[str], zone: ZoneInfo, repaired: Counter[st
     if is_over and start is not None and end is not None and end < start:
         raise line.wrong("End", f"a time after Start, {line.text('Start')}")
     is_task = label[2] is not None and label[2].isdigit()
-    nodes = line.parsed("NodeList", expanded) if line.has("NodeList") and line.text("NodeList") not in NO_HOSTS else ()
+    nodes = line.parsed("NodeList", expanded) if line.has("NodeList") and line.text("NodeList") not in NO_NODES else ()
     return SlurmJob(
         job_id=line.whole("JobIDRaw") or int(label[1]) + int(label[3] or 0),  # parts of a job follow its number
         name=line.text("JobName"),

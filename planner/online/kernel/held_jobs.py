@@ -14,7 +14,7 @@ import numpy as np
 from planner.compiled import kernel, part
 from planner.machine.timeline import NEVER
 from planner.online.kernel.hold_rule import QUARTER_S, cheapest_start, mean_cost, mean_length, take_room
-from planner.online.kernel.likely_lengths import note_likely_lengths
+from planner.online.kernel.likely_lengths import likely_end, note_likely_lengths, note_what_is_left
 from planner.online.kernel.queue_order import enqueue, go_for_good
 from planner.online.kernel.state import NONE_YET
 
@@ -134,7 +134,7 @@ def note_outlook(state, jobs, lasting, now, likely, count):
                 continue
         is_running = place < lasting and state.jobs[job].start >= 0
         ran = now - state.jobs[job].start if is_running else np.int64(0)
-        count[place] = _note_what_is_left(state, job, ran)
+        count[place] = note_what_is_left(state, job, ran)
         for k in range(count[place]):
             likely[place, k] = state.lengths[k]
 
@@ -152,34 +152,7 @@ def look_again(state, running, now, capacity):
         state.room[quarter] = capacity
     for place in range(running.shape[0]):
         job = running[place]
-        take_room(state.room, state.clock.room_from, state.jobs[job].width, now, _likely_end(state, job, now))
+        take_room(state.room, state.clock.room_from, state.jobs[job].width, now, likely_end(state, job, now))
     for place in range(state.clock.holding):
         job = state.lists[place].on_hold
         state.jobs[job].hold_until = min(now, state.jobs[job].hold_until)
-
-
-@part
-def _likely_end(state, job, now):
-    """When a running job is likely to end: the mean of its likely lengths that are longer than it has run."""
-    count, total = _note_what_is_left(state, job, now - state.jobs[job].start), np.int64(0)
-    for k in range(count):
-        total += state.lengths[k]
-    return now + total // count
-
-
-@part
-def _note_what_is_left(state, job, ran):
-    """Write what is left of a job by those like it that ran for longer than it has; returns how many there are.
-
-    Where none did, it is as long again, at most until the job is cut off.
-    """
-    known, kept = note_likely_lengths(state, job), np.int64(0)
-    for k in range(known):
-        if state.lengths[k] > ran:
-            state.lengths[kept] = state.lengths[k] - ran
-            kept += 1
-    if kept == 0:
-        estimate = max(state.jobs[job].estimate, state.jobs[job].expected_end - state.jobs[job].start)
-        state.lengths[0] = max(np.int64(1), min(max(ran, np.int64(1)), estimate - ran))
-        kept = np.int64(1)
-    return kept

@@ -47,3 +47,30 @@ def note_likely_lengths(state, job):
         length = np.int64(state.taken[row, 1 + place] * state.jobs[job].estimate + 0.5)
         state.lengths[place] = max(np.int64(1), min(length, state.jobs[job].requested))
     return count
+
+
+@part
+def likely_end(state, job, now):
+    """When a running job is likely to end: the mean of its likely lengths that are longer than it has run."""
+    count, total = note_what_is_left(state, job, now - state.jobs[job].start), np.int64(0)
+    for k in range(count):
+        total += state.lengths[k]
+    return now + total // count
+
+
+@part
+def note_what_is_left(state, job, ran):
+    """Write what is left of a job by those like it that ran for longer than it has; returns how many there are.
+
+    Where none did, it is as long again, at most until the job is cut off.
+    """
+    known, kept = note_likely_lengths(state, job), np.int64(0)
+    for k in range(known):
+        if state.lengths[k] > ran:
+            state.lengths[kept] = state.lengths[k] - ran
+            kept += 1
+    if kept == 0:
+        estimate = max(state.jobs[job].estimate, state.jobs[job].expected_end - state.jobs[job].start)
+        state.lengths[0] = max(np.int64(1), min(max(ran, np.int64(1)), estimate - ran))
+        kept = np.int64(1)
+    return kept
