@@ -230,7 +230,7 @@ class SimilarJob(_Silent):
 
 
 def _cvh(trace: Trace) -> Predictor:
-    from planner.online.cvh import Learned
+    from planner.online.learned_regression import Learned
 
     return Learned(trace)
 

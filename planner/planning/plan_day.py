@@ -22,7 +22,7 @@ from planner.domain.books import Booked
 from planner.domain.day_summary import AheadSummary
 from planner.domain.job import Job
 from planner.domain.ledger import Ledger
-from planner.domain.plan import Deferral, Plan, cut_plan, may_begin
+from planner.domain.plan import Deferral, Plan, cut_plan
 from planner.domain.problem import Problem, executed
 from planner.domain.result import Promises, Result
 from planner.errors import AuditError
@@ -286,12 +286,7 @@ def _holding_of(day: Day, problem: Problem) -> Holding:
 
 
 def _hastened(problem: Problem, result: Result, params: Params) -> Result:
-    """The result with jobs started sooner where that costs next to nothing; takes a little time beyond the limit.
-
-    Only where every job starts: what the next day can do with those that wait depends on what still runs at midnight.
-    """
-    if not (result.plan.is_placed | ~may_begin(problem)).all():
-        return result
+    """The result with jobs started sooner where that costs next to nothing; takes a little time beyond the limit."""
     from planner.search.shorter_waits import sooner
 
     steps = round(SOONER_SHARE * (params.iterations or ITERATIONS))

@@ -23,7 +23,8 @@ from planner.machine.node_timelines import JobTable, NodeTimelines, copy_timelin
 from planner.search.decode import opening_timelines, place_all
 from planner.search.kernel.money import Money, Tally
 from planner.search.kernel.rebuild_steps import MOST_FOLLOWERS, rebuild
-from planner.search.kernel.search_state import BEST, CURRENT, LOOKS, Habits, SearchState
+from planner.search.kernel.recreate import LOOKS
+from planner.search.kernel.search_state import BEST, CURRENT, Habits, SearchState
 from planner.search.orderings import has_priced_queue, job_worth_per_core_s
 from planner.units import MILLI, SECONDS_PER_HOUR
 

@@ -10,9 +10,9 @@ import pytest
 from planner.domain.trace import Machine, pool_trace
 from planner.errors import InputError
 from planner.online.audit_replay import violations
-from planner.online.cvh import Learned
 from planner.online.drawn_deadlines import draw_deadlines
-from planner.online.kernel.cvh_learning import FEATURES, learn, predicted, products
+from planner.online.kernel.regression_step import FEATURES, learn, predicted, products
+from planner.online.learned_regression import Learned
 from planner.online.policies import ORDERS, POLICIES, policy_named
 from planner.online.predictors import Survivors, predictor_named
 from planner.online.replay import replay

@@ -19,8 +19,11 @@ from planner.search.kernel.money import (
     table_row,
     waiting_eur,
 )
-from planner.search.kernel.search_state import EARLIEST, LOOKS, PRICED, THRIFTY, WANDERING, put_on
+from planner.search.kernel.search_state import EARLIEST, PRICED, THRIFTY, WANDERING, put_on
 from planner.units import MILLIWATT_SECONDS_PER_KWH
+
+LOOKS = 3
+"""How many of the best-paying times are looked at for a job."""
 
 THRIFTY_CHANCE = 0.4
 """Chance that jobs go back by their profit for their power, instead of by a size drawn at random."""

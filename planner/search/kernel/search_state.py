@@ -21,9 +21,6 @@ CURRENT, BEST = 0, 1
 LARGE, LONG, WIDE, SHORT, THRIFTY = 0, 1, 2, 3, 4
 """The sizes that jobs can be put back by; each is smallest for the job that goes first."""
 
-LOOKS = 3
-"""How many of the best-paying times are looked at for a job."""
-
 EARLIEST, PRICED, WANDERING = 0, 1, 2
 """Where a step puts its jobs back."""
 

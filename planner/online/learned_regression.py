@@ -18,7 +18,7 @@ import numpy as np
 
 from planner.domain.columns import Floats
 from planner.domain.trace import Trace
-from planner.online.kernel.cvh_learning import FEATURES, TINY, learn, predicted, products
+from planner.online.kernel.regression_step import FEATURES, TINY, learn, predicted, products
 
 DAY_S, WEEK_S = 86400, 7 * 86400
 
