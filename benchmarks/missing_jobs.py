@@ -6,11 +6,16 @@ is then held against a figure that it was not chosen by: how well requested time
 needs no replay at all. The jobs are taken to run as long as they asked, which changes R2 least.
 
     python benchmarks/missing_jobs.py SDSC-SP2-1998-4.2-cln.swf.gz --jobs 10
+    python benchmarks/missing_jobs.py SDSC-SP2-1998-4.2-cln.swf.gz --write SDSC-SP2-ten-more.swf.gz
+    plan study metrics SDSC-SP2-ten-more.swf.gz --part policies,predictors
+
+With --write the log gets the jobs that fit best, so that it can be replayed: each is of a user of its own.
 """
 
 from __future__ import annotations
 
 import argparse
+import gzip
 from pathlib import Path
 
 import numpy as np
@@ -51,6 +56,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("trace", type=Path)
     parser.add_argument("--jobs", type=int, default=10, help="how many jobs are missing")
+    parser.add_argument("--write", type=Path, metavar="FILE", help="write the log with the jobs that fit best")
     asked = parser.parse_args()
     known = published_trace(trace_name(asked.trace))
     trace = read_pool(asked.trace, unrequested="drop").trace
@@ -77,6 +83,9 @@ def main() -> None:
     for met, width, hours in sorted(ranked[1:], reverse=True)[:5]:
         told = f"{met}, R2 {r2(trace, asked.jobs, hours):.3f}"
         print(f"{asked.jobs} jobs more, {width} wide for {hours:g} h: {told}")
+    if asked.write is not None:
+        _, width, hours = max(ranked[1:])
+        write(asked.trace, asked.write, asked.jobs, width, round(3600 * hours))
 
 
 def r2(trace: Trace, jobs: int, hours: float) -> float:
@@ -84,6 +93,20 @@ def r2(trace: Trace, jobs: int, hours: float) -> float:
     more = np.full(jobs, 3600.0 * hours)
     runtime, asked = np.concatenate([trace.runtime_s, more]), np.concatenate([trace.requested_s, more])
     return float(1 - np.sum((runtime - asked) ** 2) / np.sum((runtime - runtime.mean()) ** 2))
+
+
+def write(log: Path, out: Path, jobs: int, width: int, run_s: int) -> None:
+    """Write a log with so many jobs more, submitted 1,000 s after one another from the begin of the log on."""
+    with gzip.open(log, "rt", errors="replace") as file:
+        lines = file.readlines()
+    first = next(place for place, line in enumerate(lines) if line.strip() and not line.startswith(";"))
+    more = [
+        f"{k} {1000 * k} 0 {run_s} {width} {run_s} -1 {width} {run_s} -1 1 {900 + k} 75 {18000 + k} 3 -1 -1 -1\n"
+        for k in range(1, jobs + 1)
+    ]
+    with gzip.open(out, "wt") as file:
+        file.writelines([*lines[:first], *more, *lines[first:]])
+    print(f"{out}: {jobs} jobs, {width} wide for {run_s / 3600:g} h")
 
 
 if __name__ == "__main__":

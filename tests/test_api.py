@@ -17,6 +17,9 @@ import pytest
 import planner
 from planner.api.results import RunResult
 from planner.cli.main import run
+from planner.inputs.slurm.queue import Queue
+from planner.slurm.apply import Applied
+from planner.slurm.changes import Proposal
 from tests.days import BRIEF, DAY, write_small_site
 from tests.test_architecture import PACKAGE
 
@@ -178,3 +181,32 @@ def test_a_run_is_told_in_a_line(bound: float | None, most: str) -> None:
     """With what no run exceeds, where that is known."""
     whole = {"bound_eur": bound, "first": "2024-06-01", "last": "2024-06-02", "profit_eur": 3.0}
     assert repr(RunResult(Path("out"), (), whole)) == f"<0 days, 2024-06-01 to 2024-06-02: {most}>"
+
+
+@pytest.mark.parametrize("apply", [False, True])
+def test_slurm_hears_of_a_plan_only_if_that_is_asked_for(
+    apply: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With ``apply`` the day's folder is given to Slurm, what became of it is told, and what is old is forgotten."""
+    monkeypatch.chdir(write_small_site(tmp_path))
+    became = Applied(Proposal((), (), ()), (), Queue(), tmp_path / "journal", ("a remark",), True)
+    calls: list[tuple[object, ...]] = []
+
+    def taken(folder: Path, *, yes: bool) -> Applied:
+        calls.append(("apply", folder.name, yes))
+        return became
+
+    monkeypatch.setattr("planner.slurm.apply.apply_plan", taken)
+    monkeypatch.setattr("planner.slurm.apply.forget_after", lambda *given: calls.append(given[1:]))
+    told: list[str] = []
+    result = planner.now(
+        at=f"{DAY}T06:00+00:00", iterations=1000, bound_time_s=0, method="est", apply=apply, on_progress=told.append
+    )
+    assert result.summary["day"] == DAY
+    if apply:
+        assert calls == [("apply", DAY, True), (planner.load_scenario("site").slurm.keep_days, became)]
+        assert told[-2:] == ["a remark", "0 held, 0 new or moved, 0 released, 0 left alone"]
+        assert result.applied is not None
+        assert result.applied["dry_run"] is False
+    else:
+        assert (calls, result.applied) == ([], None)
