@@ -18,6 +18,7 @@ from planner.domain.horizon import Horizon
 from planner.errors import FileFormatError, InputError
 from planner.limits import HORIZON_YEARS, UNIX_S
 from planner.printable import one_line
+from planner.units import SECONDS_PER_HOUR
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -163,6 +164,11 @@ def _located(naive: pd.DatetimeIndex, zone: dt.tzinfo) -> LocalMoments:
     first = naive.tz_localize(zone, ambiguous=np.ones(len(naive), dtype=bool), nonexistent="NaT")
     second = naive.tz_localize(zone, ambiguous=np.zeros(len(naive), dtype=bool), nonexistent="NaT")
     exists = ~np.asarray(first.isna())
+    if not exists.all() and _usual_step_s(naive) > SECONDS_PER_HOUR:
+        # What begins in the skipped hour and lasts for longer begins after it.
+        first = naive.tz_localize(zone, ambiguous=np.ones(len(naive), dtype=bool), nonexistent="shift_forward")
+        second = second.where(exists, first)
+        exists = np.ones(len(naive), dtype=bool)
     repeat = np.asarray(naive.duplicated(keep="first"))
     unix = np.where(repeat, _unix(second), _unix(first))
     # a local time of the repeated hour that stands only once
@@ -174,6 +180,12 @@ def _located(naive: pd.DatetimeIndex, zone: dt.tzinfo) -> LocalMoments:
         skipped=int(np.count_nonzero(~exists)),
         doubled=int(np.count_nonzero(alone)),
     )
+
+
+def _usual_step_s(naive: pd.DatetimeIndex) -> int:
+    """The usual distance between the times of rows, by the clock."""
+    gaps, counts = np.unique(np.diff(np.unique(_unix(naive))), return_counts=True)
+    return int(gaps[np.argmax(counts)]) if gaps.size else 0
 
 
 def _unix(index: pd.DatetimeIndex) -> npt.NDArray[np.int64]:

@@ -146,8 +146,13 @@ def _near(
 def _holes_opened(
     starts: npt.NDArray[np.int64], ends: npt.NDArray[np.int64], values: npt.NDArray[np.float64], step: int
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
-    """Give absent times rows of their own, without a value."""
-    repeats = np.maximum(-(-(ends - starts) // step), 1)
+    """Give absent times rows of their own, without a value.
+
+    Where clocks are put back, a value of several hours holds for one more.
+    """
+    lasting = ends - starts
+    lasting[(step > SECONDS_PER_HOUR) & (lasting == step + SECONDS_PER_HOUR)] = step
+    repeats = np.maximum(-(-lasting // step), 1)
     ordinal = np.arange(int(repeats.sum())) - np.repeat(np.cumsum(repeats) - repeats, repeats)
     return np.repeat(starts, repeats) + step * ordinal, np.where(ordinal == 0, np.repeat(values, repeats), np.nan)
 

@@ -167,6 +167,22 @@ def test_naive_local_rows_around_clock_changes(tmp_path: Path, with_spring_row: 
     assert values == [0, 1, 2, second, *range(3, 24)]
 
 
+@pytest.mark.parametrize("hours", [2, 3, 4, 6, 8, 12])
+def test_naive_local_rows_of_several_hours_around_clock_changes(tmp_path: Path, hours: int) -> None:
+    """By the clock each price holds as long as on any day, an hour less or more where clocks change; none may lack."""
+    for horizon in (SPRING, AUTUMN):
+        days = [horizon.day + dt.timedelta(days=k) for k in (-1, 0, 1, 2, 3, 4)]
+        rows = [f"{day} {hour:02d}:00,{hour}" for day in days for hour in range(0, 24, hours)]
+        series = hourly_tariff(_prices(tmp_path / "p.csv", rows), horizon, unit="EUR/kWh", zone=PARIS)
+        for offset_s in range(0, horizon.length_s, 3600):
+            clock = horizon.to_datetime(offset_s).hour
+            now = np.searchsorted(series.edges_unix, horizon.start_unix + offset_s, side="right") - 1
+            assert series.values[now] == clock - clock % hours
+        rows.remove(f"{horizon.day} {24 - hours:02d}:00,{24 - hours}")
+        with pytest.raises(CoverageError, match="has no value"):
+            hourly_tariff(_prices(tmp_path / "p.csv", rows), horizon, unit="EUR/kWh", zone=PARIS)
+
+
 def test_any_other_missing_hour_is_an_error(tmp_path: Path) -> None:
     """A price is never invented: one absent row stops the day, with its hour."""
     rows = _utc_rows("2024-05-31T22:00", 24)
