@@ -9,7 +9,7 @@ survivor is an equivalent mutant, or a claim that no test makes.
 First the tests are run once and watched, folder by folder: what each test file enters, and how long it takes, is kept
 in the file WATCHED, and files that are not in it are watched in the next run. The tests of a mutant are those that
 enter its function: the ones that import its file, then those of its room or named for the file, then others, the
-quickest of each first, as many as ``--seconds`` allows. Compiled code cannot be watched: a kernel counts as entered by
+quickest of each first, as many as ``--seconds`` allows; where none was seen to enter it, those near it. Compiled code cannot be watched: a kernel counts as entered by
 whatever enters a function that calls it. Machine code is kept by the text of its sources, so a mutant of a kernel is
 compiled anew, in a cache of its own; those come last.
 
@@ -309,8 +309,10 @@ class Choice:
         self._calls, self._compiled = _calls()
 
     def tests_of(self, mutant: Mutant) -> list[str]:
-        """The closest test files that enter a mutant's function; at least one if there is any."""
+        """The closest test files that enter a mutant's function, else those near it; at least one if there is any."""
         near = {name for name, seen in self._watched.items() if self._is_entered(mutant, name, seen)}
+        # Only the begin of a test file is watched: what was not seen there may come later.
+        near = near or {name for name in self._watched if self._distance(mutant, name) < 2}
         chosen: list[str] = []
         left_s = self._most_s
         for name in sorted(near, key=lambda name: (self._distance(mutant, name), self._watched[name].seconds)):
