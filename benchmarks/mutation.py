@@ -9,9 +9,9 @@ survivor is an equivalent mutant, or a claim that no test makes.
 First the tests are run once and watched, folder by folder: what each test file enters, and how long it takes, is kept
 in the file WATCHED, and files that are not in it are watched in the next run. The tests of a mutant are those that
 enter its function: the ones that import its file, then those of its room or named for the file, then others, the
-quickest of each first, as many as ``--seconds`` allows; where none was seen to enter it, those near it. Compiled code cannot be watched: a kernel counts as entered by
-whatever enters a function that calls it. Machine code is kept by the text of its sources, so a mutant of a kernel is
-compiled anew, in a cache of its own; those come last.
+quickest of each first, as many as ``--seconds`` allows; where none was seen to enter it, those near it. Compiled code
+cannot be watched: a kernel counts as entered by whatever enters a function that calls it. Machine code is kept by the
+text of its sources, so a mutant of a kernel is compiled anew, in a cache of its own; those come last.
 
 Mutants run one by one in a copy of the tree. Verdicts are kept in the file OUT: a second run goes on where the first
 one ended, and ``--again`` tries what was not noticed anew, beside the first verdict.
