@@ -101,11 +101,16 @@ def remark(built: Day) -> None:
     for intake in built.intakes:
         if intake.repaired or intake.dropped:
             say("\n".join(intake.lines()), err=True)
+        else:
+            for alert in intake.alerts:
+                say(printable(alert), err=True)
     if built.rejected:
         job, why = built.rejected[0]
         more = f", and {len(built.rejected) - 1} more" if len(built.rejected) > 1 else ""
         say(f"rejected: job {printable(job.id)} {why.reason}{more} (all in deferred.csv)", err=True)
-    if not built.problem.jobs:
+    if not built.problem.jobs and built.situation.started:
+        say("no jobs wait; what has started goes on", err=True)
+    elif not built.problem.jobs:
         say("no jobs are known for this day; the plan is empty", err=True)
         for note in built.intakes[0].notes:
             say(f"  {note}", err=True)

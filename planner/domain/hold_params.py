@@ -4,6 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+LEAST_MARGIN_S = 3600
+"""A hold of a job with a deadline ends at least this long before the last start that keeps it [s]."""
+
+MARGIN_PART = 10
+"""And at least this part, one by this number, of the time that the job asks for."""
+
 
 @dataclass(frozen=True)
 class HoldParams:

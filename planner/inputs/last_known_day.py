@@ -63,12 +63,13 @@ def _as_far_as_known(scenario: Scenario, day: Horizon, table: PueTable, error: C
         try:
             known, intake, temperatures = _segments(scenario, Horizon(day.day, day.zone, for_s=known_s), table)
         except CoverageError as earlier:  # prices may end before the weather does
-            known_s = min(known_s - QUARTER_S, _known_s(day, earlier))
+            known_s, error = min(known_s - QUARTER_S, _known_s(day, earlier)), earlier
             continue
         rest = (*known, *(each for each in split_segments(rest, [known_s]) if each.start_s >= known_s))
         break
     since = day.to_datetime(known_s).isoformat(timespec="minutes")
-    intake.notes.append(f"prices or weather are not known from {since} on: taken as on the last day that is known")
+    what = error.what or "prices or weather"
+    intake.alerts.append(f"{what}: not known from {since} on; taken as on the last day of which all is known")
     return join_segments(day, [(day, rest)]), intake, temperatures
 
 

@@ -101,6 +101,7 @@ class Samples:
                     f"{self.what} has no value from {utc_text(edges[first])} to {utc_text(edges[after])}, which the"
                     " day needs; complete the file, or choose another day or source",
                     until_unix=int(edges[first]),
+                    what=self.what,
                 )
             values[first:after] = np.interp(
                 starts[first:after],
@@ -120,6 +121,7 @@ class Samples:
                 f"{self.what} covers {utc_text(first)} to {utc_text(last)}, but the day needs {utc_text(start)} to"
                 f" {utc_text(end)}; choose a day inside it, or a source that covers the day",
                 until_unix=last if start >= first else None,
+                what=self.what,
             )
 
 

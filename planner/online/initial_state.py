@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from planner.domain.columns import Floats, Ints, distinct_rows
+from planner.domain.hold_params import LEAST_MARGIN_S, MARGIN_PART
 from planner.domain.plan import most_cells
 from planner.domain.trace import Trace
 from planner.errors import InputError
@@ -122,7 +123,8 @@ def initial_state(
     is_one_group, own = np.diff(trace.group_ptr) == 1, len(shapes) + np.arange(count)
     jobs["shape"] = np.where(is_one_group, of_group[trace.group_ptr[:-1]], own)
     jobs["start"] = jobs["reserved"] = jobs["saved_start"] = places.NONE_YET
-    jobs["reference"] = jobs["latest"] = jobs["hold_until"] = places.NONE_YET
+    jobs["reference"] = jobs["hold_until"] = places.NONE_YET
+    jobs["latest"] = _in_time(trace, jobs["deadline_s"], per_second) if policy.holds else places.NONE_YET
     jobs["ready"] = trace.submit_s
     jobs["cancel_s"] = NEVER if cancel_s is None else np.where(cancel_s >= 0, cancel_s, NEVER)
     clock = places.records(1, places.CLOCK)[0]
@@ -199,6 +201,27 @@ def initial_state(
     )
 
 
+def _in_time(trace: Trace, deadline_s: Ints, per_second: int) -> Ints:
+    """Until when each job may be held so that it ends by its deadline, and those that wait for it by theirs; else -1.
+
+    Jobs are counted on to run as long as they ask, and a hold ends some time before that, as other jobs may be first.
+    """
+    if not (deadline_s < NEVER).any():
+        return np.full(len(trace), places.NONE_YET)
+    lasts_s = trace.requested_s
+    last_s = np.where(deadline_s < NEVER, deadline_s - lasts_s, NEVER)
+    changed = trace.links is not None
+    while changed:
+        changed = False
+        for job in np.flatnonzero(last_s < NEVER).tolist():
+            for other, is_end in trace.waits.before_of(job):
+                needed_s = last_s[job] - (lasts_s[other] if is_end else 0)
+                changed |= bool(needed_s < last_s[other])
+                last_s[other] = min(last_s[other], needed_s)
+    margin_s = np.maximum(LEAST_MARGIN_S * per_second, lasts_s // MARGIN_PART)
+    return np.where(last_s < NEVER, np.maximum(0, last_s - margin_s), places.NONE_YET)
+
+
 def _take_past(trace: Trace, past: Past, jobs: Records, unit: Records, clock: Any) -> None:
     """Write a past into the tables; the kernel goes on from it at its moment."""
     moment = past.moment_s
@@ -207,7 +230,9 @@ def _take_past(trace: Trace, past: Past, jobs: Records, unit: Records, clock: An
     jobs["start"] = past.start_s
     jobs["reference"] = past.reference_s
     longest = past.reference_s + clock.max_delay_s
-    jobs["latest"] = np.where(past.reference_s >= 0, np.minimum(past.latest_s, longest), -1)
+    in_time = np.where(jobs["latest"] >= 0, jobs["latest"], NEVER)
+    held = np.minimum(np.minimum(past.latest_s, longest), in_time)
+    jobs["latest"] = np.where(past.reference_s >= 0, held, jobs["latest"])
     of_started = np.repeat(started, np.diff(trace.unit_ptr))
     unit["node"][of_started] = past.node_of_unit[of_started]
     order = np.flatnonzero(running)

@@ -22,7 +22,7 @@ from planner.domain.books import Booked
 from planner.domain.day_summary import AheadSummary
 from planner.domain.job import Job
 from planner.domain.ledger import Ledger
-from planner.domain.plan import Deferral, Plan, cut_plan
+from planner.domain.plan import Deferral, Plan, cut_plan, may_begin
 from planner.domain.problem import Problem, executed
 from planner.domain.result import Promises, Result
 from planner.errors import AuditError
@@ -135,9 +135,9 @@ def plan_day(day: Day, params: Params) -> PlannedDay:
             raise
     ledger = settle(happened, result.plan) if is_real else result.ledger
     require_bills(happened, ledger)
+    day = replace(day, problem=with_promises(day.problem, result.holds))
     deferrals = (*deferrals_of(day, result, later), *day.rejected, *day.withdrawn)
     _require_all_told(day, result, deferrals)
-    day = replace(day, problem=with_promises(day.problem, result.holds))
     promises = promises_of(day.problem, result.plan, later, reason=why_late(result.method))
     ahead = None if day.outlook is None else ahead_summary(day, whole, with_bounds=bound_time_s > 0)
     return PlannedDay(
@@ -286,7 +286,12 @@ def _holding_of(day: Day, problem: Problem) -> Holding:
 
 
 def _hastened(problem: Problem, result: Result, params: Params) -> Result:
-    """The result with jobs started sooner where that costs next to nothing; takes a little time beyond the limit."""
+    """The result with jobs started sooner where that costs next to nothing; takes a little time beyond the limit.
+
+    Only where every job starts: what the next day can do with those that wait depends on what still runs at midnight.
+    """
+    if not (result.plan.is_placed | ~may_begin(problem)).all():
+        return result
     from planner.search.shorter_waits import sooner
 
     steps = round(SOONER_SHARE * (params.iterations or ITERATIONS))

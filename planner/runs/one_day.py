@@ -188,8 +188,8 @@ def _found(scenario: Scenario, asked: PlanRequest, folder: Path, day: Horizon) -
         conflicts: tuple[str, ...] = ()
     else:
         situation, intake = _read(scenario, asked, folder)
-        last = _readable(folder, scenario, day, intake)
-        conflicts = () if last is None else _conflicts(scenario, situation, last, day)
+        last = _remembered_plan(scenario, folder, day, intake)
+        conflicts = _conflicts(scenario, situation, last, day)
     if last is not None:
         situation = with_last_plan(situation, folder, scenario, day, last)
     if asked.slurm is not None:
@@ -205,7 +205,7 @@ def _as_promised(situation: Situation, ours: Ours) -> Situation:
 
     def promised(job: Job) -> Job:
         given = ours.promise(job.id, job.submit_unix)
-        return replace(job, promise=given if given and given.reference_unix <= situation.moment_unix else None)
+        return job.promised(given if given and given.reference_unix <= situation.moment_unix else None)
 
     return replace(
         situation,
@@ -223,17 +223,32 @@ def _read(scenario: Scenario, asked: PlanRequest, folder: Path) -> tuple[Situati
     return read_snapshot(asked.snapshot, at_unix=asked.moment_unix, scenario=scenario, nodes_path=asked.nodes)
 
 
-def _readable(folder: Path, scenario: Scenario, day: Horizon, intake: Intake) -> LastPlan | None:
-    """The last plan; None where it cannot be read: a snapshot stands by itself, and the intake says so."""
+def _remembered_plan(scenario: Scenario, folder: Path, day: Horizon, intake: Intake) -> LastPlan | None:
+    """The last plan before a moment, also one of days ago or of another machine: what it promised still stands.
+
+    None where there is none, or where it cannot be read: a snapshot stands by itself, and the intake says so.
+    """
     try:
-        return last_plan_of(folder, scenario, day)
+        last = last_plan_of(folder, scenario, day, same_machine=False)
+        earlier = last_before(folder, day.day) if last is None else None
+        if earlier is not None:
+            last = read_last_plan(
+                folder / earlier.isoformat(), scenario, Horizon(earlier, scenario.zone), same_machine=False
+            )
+            intake.alerts.append(f"the last plan is that of {earlier}: promises, peak and battery are as it left them")
+        return last
     except InputError as error:
-        intake.notes.append(f"not compared with the last plan: {error}")
+        intake.alerts.append(f"without what the last plan promised, and its peak and battery: {error}")
         return None
 
 
-def _conflicts(scenario: Scenario, situation: Situation, last: LastPlan, day: Horizon) -> tuple[str, ...]:
-    """Where a situation contradicts the last plan; what was over before its day is no part of it."""
+def _conflicts(scenario: Scenario, situation: Situation, last: LastPlan | None, day: Horizon) -> tuple[str, ...]:
+    """Where a situation contradicts the last plan; what was over before its day is no part of it.
+
+    A plan of days ago, or of another machine, says nothing of now.
+    """
+    if last is None or last.cluster != scenario.cluster or last.horizon.day < day.day_before().day:
+        return ()
     schedule = {
         each.job.id: PlannedRun(each.start_unix, each.end_unix, each.nodes)
         for each in last.schedule

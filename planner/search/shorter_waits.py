@@ -12,7 +12,6 @@ from dataclasses import replace
 from planner.accounting.audit import audit, why_broken
 from planner.accounting.settle import settle
 from planner.domain.best_so_far import Stop
-from planner.domain.plan import may_begin
 from planner.domain.problem import Problem
 from planner.domain.result import Result
 from planner.search.kernel.search_state import BEST, Habits
@@ -32,12 +31,9 @@ LEAST_PART = 1e-4
 def sooner(problem: Problem, result: Result, *, seed: int, steps: int, stop: Stop) -> Result:
     """The result with its jobs started sooner, at a loss of at most ``LEAST_PART``; as it is where none can be.
 
-    Only where every job starts: what the next day can do with those that wait depends on what still runs at midnight.
     Which jobs start on the day stays as it is, but for those that now have room and must start under ``defer: full``.
     Priorities count as in the search. Cost: that of the steps.
     """
-    if not (result.plan.is_placed | ~may_begin(problem)).all():
-        return result
     began = time.perf_counter()
     counted = problem.counted
     earned = settle(counted, result.plan).profit_eur

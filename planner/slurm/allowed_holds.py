@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from planner.domain.hold_params import LEAST_MARGIN_S, MARGIN_PART
 from planner.inputs.slurm.job import SlurmJob
 from planner.slurm.journal import when
-from planner.units import SECONDS_PER_HOUR
 
 FURTHEST_S = 366 * 86_400
 """A start further ahead than this is a mistake, such as milliseconds in the place of seconds."""
@@ -72,7 +72,7 @@ class ChangeRules:
 
 def _margin_s(job: SlurmJob) -> int:
     """How long before the last possible moment a hold of a job with a deadline ends [s]."""
-    return max(SECONDS_PER_HOUR, (job.limit_s or 0) // 10)
+    return max(LEAST_MARGIN_S, (job.limit_s or 0) // MARGIN_PART)
 
 
 def rules_of(scenario: Mapping[str, Any]) -> ChangeRules:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, get_args
 
+from planner.domain.cluster import Cluster
 from planner.domain.hold_params import Strength
 from planner.domain.horizon import Horizon
 from planner.domain.intake import Intake
@@ -57,6 +58,7 @@ class LastPlan:
     """
 
     horizon: Horizon
+    cluster: Cluster
     schedule: tuple[StartedJob, ...]
     unstarted: tuple[Unstarted, ...]
     outages: tuple[Outage, ...]
@@ -204,7 +206,7 @@ def with_last_plan(situation: Situation, folder: Path, scenario: Scenario, day: 
         # What is damaged there was told when the last plan was made.
         with suppress(InputError):
             if written.is_dir():
-                yesterday = read_last_plan(written, scenario, before)
+                yesterday = read_last_plan(written, scenario, before, same_machine=False)
                 times = yesterday.times_deferred(day) | times
                 site = yesterday.left if is_booked(written) else site
     return replace(
@@ -218,17 +220,18 @@ def with_last_plan(situation: Situation, folder: Path, scenario: Scenario, day: 
 
 
 def _remembered(job: Job, known: Mapping[str, Job]) -> Job:
-    """A job with what the last plan promised to it, and with when EASY would have started it."""
+    """A job with what the last plan promised to it, and with when EASY would have started it.
+
+    One that was submitted again, or another one of the same name, is a new job.
+    """
     before = known.get(job.id)
-    return (
-        replace(job, promise=None)
-        if before is None
-        else replace(job, promise=before.promise, easy_unix=before.easy_unix)
-    )
+    if before is None or before.submit_unix != job.submit_unix:
+        return replace(job, promise=None)
+    return replace(job, easy_unix=before.easy_unix).promised(before.promise)
 
 
-def read_last_plan(folder: Path, scenario: Scenario, horizon: Horizon) -> LastPlan:
-    """The plan of the day of a horizon, written in a folder.
+def read_last_plan(folder: Path, scenario: Scenario, horizon: Horizon, *, same_machine: bool = True) -> LastPlan:
+    """The plan of the day of a horizon, written in a folder; of the ``same_machine``, or of whichever it was.
 
     InputError says what to do when its files are damaged or were planned for another site.
     """
@@ -236,7 +239,7 @@ def read_last_plan(folder: Path, scenario: Scenario, horizon: Horizon) -> LastPl
     try:
         run = read_run(folder)
         mark = _mark(folder, run, horizon)
-        _require_same_site(folder, run, scenario)
+        _require_same_site(folder, run, scenario, same_machine=same_machine)
         return _read(folder, run, horizon, mark)
     except FileFormatError as error:
         raise InputError(f"{error}; {again}") from error
@@ -263,6 +266,7 @@ def _read(folder: Path, run: Mapping[str, Any], horizon: Horizon, mark: Mapping[
     done_before, left_before = _day_before(folder, horizon)
     return LastPlan(
         horizon,
+        cluster,
         tuple(read_rows(folder, "schedule", started)),
         tuple(read_rows(folder, "deferred", unstarted)),
         outages_of(run),
@@ -330,7 +334,7 @@ def _marks_of(folder: Path, horizon: Horizon) -> list[Mapping[str, str]]:
     return [mark_of(each, horizon) for each in places]
 
 
-def _require_same_site(folder: Path, run: Mapping[str, Any], scenario: Scenario) -> None:
+def _require_same_site(folder: Path, run: Mapping[str, Any], scenario: Scenario, *, same_machine: bool) -> None:
     """The machine, the zone and what a day knows must be the same, or nothing could be carried on."""
     then, now = run["scenario"], scenario.as_dict()
     facts = {
@@ -342,7 +346,7 @@ def _require_same_site(folder: Path, run: Mapping[str, Any], scenario: Scenario)
         if was != wanted:
             problem = f"it was planned with another {what}, {one_line(was, 40)} and not {wanted}"
             raise FileFormatError(folder, problem)
-    if then["cluster"] != now["cluster"]:
+    if same_machine and then["cluster"] != now["cluster"]:
         raise FileFormatError(folder, "it was planned for another cluster")
 
 
@@ -359,7 +363,7 @@ def plan_before_books(folder: Path, scenario: Scenario, day: Horizon) -> LastPla
     return read_last_plan(folder / before.day.isoformat(), scenario, before) if is_there else None
 
 
-def last_plan_of(folder: Path, scenario: Scenario, today: Horizon) -> LastPlan | None:
+def last_plan_of(folder: Path, scenario: Scenario, today: Horizon, *, same_machine: bool = True) -> LastPlan | None:
     """The plan of today in a folder of days, else that of yesterday; None when there is neither."""
     for horizon in (today, today.day_before()):
         written = folder / horizon.day.isoformat()
@@ -368,5 +372,5 @@ def last_plan_of(folder: Path, scenario: Scenario, today: Horizon) -> LastPlan |
         except OSError:  # a name too long, say: writing there will report it
             return None
         if is_there:
-            return read_last_plan(written, scenario, horizon)
+            return read_last_plan(written, scenario, horizon, same_machine=same_machine)
     return None

@@ -345,7 +345,7 @@ def test_a_damaged_last_plan_is_refused_without_a_snapshot_only(
     assert run(["now", "--at", TEN, *QUICK]) == 2
     assert "damaged" in capsys.readouterr().err
     plan("now", "--at", TEN, *tables(found), *QUICK)
-    assert "not compared with the last plan" in str(summary(site)["inputs"])
+    assert "without what the last plan promised" in str(summary(site)["inputs"])
     assert names(site / "reports" / "site" / FIRST / "versions")
 
 

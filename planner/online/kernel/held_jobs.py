@@ -27,8 +27,9 @@ def is_kept_back(state, job, now):
     if state.clock.holds == 0:
         return False
     if state.jobs[job].reference < 0:
+        in_time, longest = state.jobs[job].latest, now + state.clock.max_delay_s
         state.jobs[job].reference = now
-        state.jobs[job].latest = now + state.clock.max_delay_s
+        state.jobs[job].latest = longest if in_time < 0 else min(longest, in_time)
     eur_per_hour = state.clock.eur_per_held_hour
     last = state.jobs[job].latest
     if last <= now or eur_per_hour == math.inf:
