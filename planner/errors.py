@@ -70,13 +70,15 @@ class TableError(InputError):
 class CoverageError(InputError):
     """Weather, price or carbon data that does not cover the time asked for.
 
-    ``until_unix`` is until when it does [Unix s], None: not at all. ``what`` is what it is, and where it came from.
+    ``until_unix`` is until when it does [Unix s], None: not at all; ``is_end``: nothing comes after that. ``what`` is
+    what it is, and where it came from.
     """
 
-    def __init__(self, message: str, until_unix: int | None = None, what: str = "") -> None:
+    def __init__(self, message: str, until_unix: int | None = None, what: str = "", *, is_end: bool = False) -> None:
         super().__init__(message)
         self.until_unix = until_unix
         self.what = what
+        self.is_end = is_end
 
 
 class BookedError(PlannerError):

@@ -21,7 +21,7 @@ from planner.cli.terminal import say, say_json
 from planner.errors import AuditError
 from planner.printable import printable
 from planner.runs.asked import open_scenario, parse_day
-from planner.units import SECONDS_PER_HOUR
+from planner.units import MILLI, SECONDS_PER_HOUR
 
 if TYPE_CHECKING:
     from planner.inputs.build import Day
@@ -206,10 +206,15 @@ def _before(facts: dict[str, Any]) -> str:
 
 
 def _full_power_w(day: Day) -> float:
-    """IT power of the machine when all its cores run the day's mix of jobs, or the power limit [W]."""
+    """IT power of the machine when all its cores run the day's mix of jobs, or the power limit [W].
+
+    What nodes draw besides their jobs is part of it; without jobs it is what they draw by themselves.
+    """
     problem = day.problem
     energy = sum(job.power_w * job.requested_s for job in problem.jobs)
     core_time = sum(job.total("cores") * job.requested_s for job in problem.jobs)
-    full = problem.cluster.total("cores") * energy / core_time if core_time else 0.0
+    jobs_w = problem.cluster.total("cores") * energy / core_time if core_time else 0.0
+    own_w = float((problem.nodes.busy_mw if core_time else problem.nodes.idle_mw).sum()) / MILLI
+    full = jobs_w + own_w
     limit = problem.cluster.power_limit_w
     return min(full, limit) if limit is not None else full

@@ -67,7 +67,7 @@ def savings(
         {
             "run": row["run"],
             "energy cost": f"{row['energy_cost_eur']:,.2f}",
-            "saved %": f"{row['saved_percent']:.2f}" if row["max_delay_h"] else "-",
+            "saved %": "-" if row["saved_percent"] is None or not row["max_delay_h"] else f"{row['saved_percent']:.2f}",
             "at most %": "-" if row["limit_percent"] is None else f"{row['limit_percent']:.2f}",
             "CO2, kg": f"{row['carbon_kg']:,.0f}" if row["carbon_kg"] else "-",
             "mean wait": wait_text(row["mean_wait_s"]),

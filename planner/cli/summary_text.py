@@ -35,7 +35,7 @@ def summary_text(summary: DaySummary, folder: str) -> str:
         lines.append(f"  demand charge   {totals.demand_cost_eur:>14,.2f} {money}   {peak}")
     if summary.booked is not None:
         lines += _books(summary.booked, totals, money)
-    elif summary.execute == "actual":
+    elif summary.execute == "actual" and not summary.is_carried_out:
         near = _how_near(summary.bound_eur, summary.gap_fraction, money)
         text = f"had all jobs run as long as they asked{near and f', {near}'}"
         lines.append(f"  planned profit  {summary.planned_profit_eur:>14,.2f} {money}   {text}")
@@ -157,8 +157,9 @@ def _against(summary: DaySummary) -> list[str]:
         lines.append(f"  against EASY    {easy.saved_eur:>+14,.2f} {money}   {energy}; {_waited(summary, easy)}")
     if rule is not None:
         more = summary.planned_profit_eur - rule.profit_eur
+        length = "it really ran" if summary.is_carried_out else "it asked"
         lines.append(
-            f"  against rules   {more:>+14,.2f} {money}   the best is {rule.name}, every job as long as it asked"
+            f"  against rules   {more:>+14,.2f} {money}   the best is {rule.name}, every job as long as {length}"
         )
     return lines
 

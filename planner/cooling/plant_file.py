@@ -22,22 +22,23 @@ def load_plant(name_or_path: str | Path, *, design_power_w: float | None = None)
     """The plant of that name, or the one that a YAML file describes.
 
     The file names its ``base`` (``air`` or ``hybrid``) and gives what differs: ``name``, ``design_power_w``
-    [W], ``water_share``, and under ``air:`` and ``water:`` the values of `CoolingLoop`. ``design_power_w`` is
-    the largest IT power of the machine [W], in place of the nameplate's.
+    [W], ``water_share``, and under ``air:`` and ``water:`` the values of `CoolingLoop`. ``design_power_w`` is the IT
+    power that a plant is built for [W] whose file does not say so itself.
     """
-    text = str(name_or_path)
+    text, is_sized = str(name_or_path), False
     if text in PLANTS:
         plant = PLANTS[text]
     elif Path(text).suffix.lower() in (".yaml", ".yml"):
-        plant = _read_plant(Path(text))
+        plant, is_sized = _read_plant(Path(text))
     else:
         raise InputError(
             f"unknown cooling plant {text!r}; use {' or '.join(sorted(PLANTS))}, or a .yaml file of nameplate values"
         )
-    return plant if design_power_w is None else plant.scaled_to(design_power_w)
+    return plant if design_power_w is None or is_sized else plant.scaled_to(design_power_w)
 
 
-def _read_plant(path: Path) -> CoolingPlant:
+def _read_plant(path: Path) -> tuple[CoolingPlant, bool]:
+    """The plant of a file, and whether it says what IT power it is built for."""
     given = _mapping(path)
     problems = [_unknown(key, _PLANT_KEYS) for key in given if key not in _PLANT_KEYS]
     chosen = given.get("base")
@@ -56,7 +57,7 @@ def _read_plant(path: Path) -> CoolingPlant:
     if problems:
         raise ScenarioError(path, problems)
     try:
-        return replace(base, **changes)  # type: ignore[arg-type]
+        return replace(base, **changes), "design_power_w" in given  # type: ignore[arg-type]
     except InputError as error:
         raise ScenarioError(path, [str(error)]) from error
 

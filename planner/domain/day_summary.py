@@ -228,6 +228,11 @@ class DaySummary:
         return self.status != "nothing"
 
     @property
+    def is_carried_out(self) -> bool:
+        """Whether the scheduler itself started the jobs, with their real runtimes: then there is no plan without."""
+        return self.method == "hold" and self.execute == "actual" and self.booked is None
+
+    @property
     def profit_bound_eur(self) -> float | None:
         """The limit on the profit of the totals: of real runtimes where jobs ended at those."""
         return self.real_bound_eur if self.execute == "actual" else self.bound_eur

@@ -122,6 +122,7 @@ class Samples:
                 f" {utc_text(end)}; choose a day inside it, or a source that covers the day",
                 until_unix=last if start >= first else None,
                 what=self.what,
+                is_end=start >= first,
             )
 
 

@@ -104,15 +104,16 @@ def compare_page(about: Row) -> str:
 def _bases(runs: list[Row], baseline: str, names: dict[str, str]) -> tuple[dict[str, Row | None], str]:
     """What each run is held against, by its key: the baseline, or its like in that scenario; in words, too."""
     scenario, _, method = baseline.partition(":")
+    kinds = {row["kind"] for row in runs if (row["scenario"], row["method"]) == (scenario, method)}
+    kind = "plan" if "plan" in kinds else "policy"
 
     def base_of(row: Row) -> Row | None:
-        own = (method, "plan") if method else (row["method"], row["kind"])
+        own = (method, kind) if method else (row["method"], row["kind"])
         likes = (each for each in runs if each["scenario"] == scenario and (each["method"], each["kind"]) == own)
         return next(likes, None)
 
-    return {key_of(row): base_of(row) for row in runs}, names[
-        f"{baseline}:plan"
-    ] if method else f"the same in {scenario}"
+    words = names.get(f"{baseline}:{kind}", baseline) if method else f"the same in {scenario}"
+    return {key_of(row): base_of(row) for row in runs}, words
 
 
 def _span(about: Row) -> list[str]:

@@ -231,6 +231,12 @@ def _remarks(summary: DaySummary) -> Html | None:
         return books_note(summary, summary.booked)
     if summary.execute != "actual":
         return None
+    if summary.is_carried_out:
+        text = (
+            "Jobs ended at their real runtimes, under the rules as well; the best possible beside the profit is of a"
+            " schedule that knew them all."
+        )
+        return el("p", text, class_="note")
     planned, bound = money(summary.planned_profit_eur, summary.currency), summary.bound_eur
     near = "" if bound is None else f" ({gap_text(bound, summary.gap_fraction, summary.currency)})"
     text = (

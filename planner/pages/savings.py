@@ -89,7 +89,7 @@ def _table(rows: list[Row]) -> Html:
 def _figure(rows: list[Row]) -> Html:
     base = next(row for row in rows if row["max_delay_h"] == 0)
     held = [row for row in rows if row["max_delay_h"] is not None]
-    cost = base["energy_cost_eur"] or 1.0
+    cost = abs(base["energy_cost_eur"]) or 1.0
     points = [
         Point(
             f"{row['max_delay_h']} h",

@@ -104,7 +104,7 @@ def plan_day(day: Day, params: Params) -> PlannedDay:
     bound_time_s, with_baselines = params.bound_time_s, params.baselines
     if method == "hold" and rules.execute == "actual":
         planned = _carried_out(day, params, bound_time_s=bound_time_s, on_bound=on_bound)
-        found = baselines_of(planned.day.problem, planned.happened) if with_baselines else None
+        found = baselines_of(planned.happened, planned.happened) if with_baselines else None
         return replace(planned, baselines=found)
     given_up = threading.Event()
     is_real = rules.execute == "actual"
@@ -315,7 +315,8 @@ def _carried_out(
     deferrals = (*deferrals_of(day, result, {}), *day.rejected, *day.withdrawn)
     _require_all_told(day, result, deferrals)
     promises = promises_of(day.problem, result.plan, reason=why_late(result.method))
-    return PlannedDay(day, result, happened, result.ledger, deferrals, bound, bound, promises)
+    # Nothing was planned with jobs as long as they asked, so there is nothing to bound there.
+    return PlannedDay(day, result, happened, result.ledger, deferrals, None, bound, promises)
 
 
 def cut_to_day(problem: Problem, ahead: Problem, result: Result) -> tuple[Result, dict[str, int]]:

@@ -85,14 +85,16 @@ def compare_runs(
         for scenario in scenarios:
             forecast_members(scenario, Horizon(first, scenario.zone))
     replayed = list(dict.fromkeys([EASY, *policies]))
-    base = _baseline(baseline, [scenario.name for scenario in scenarios], methods)
+    names = [scenario.name for scenario in scenarios]
+    base = _baseline(baseline, names, methods, [policy.name for policy in replayed])
     folder = full_path(out) / "compare" / _name_of(scenarios, methods) / _span(first, last)
     asked = AskedRuns(scenarios, methods, replayed, (first, last), folder, how, base[0], by_member)
     with held(folder):
         groups = _run(asked, engine or TaskEngine(), on_done, on_pace)
         runs = [found for group in groups.values() for found in _with_savings(group)]
         if not runs:
-            raise InputError("there is nothing to compare: no job to replay, and no method to plan with")
+            why = "nodes are out of service" if any(each.outages for each in scenarios) else "no job to replay"
+            raise InputError(f"there is nothing to compare: {why}, and no method to plan with")
         content = _compared(asked, runs, base, invest_eur)
         _write(content, folder)
     write_index(folder.parents[2])
@@ -250,8 +252,11 @@ def _compared(
 def _base_row(each: RunFound, found: Sequence[RunFound], base: tuple[str, str | None]) -> Row | None:
     """What a run is held against: the named run, or the run of the same kind in the scenario of the baseline."""
     scenario, method = base
-    own = (each.row["method"], each.row["kind"]) if method is None else (method, "plan")
     rows = [other.row for other in found if other.row["scenario"] == scenario]
+    if method is not None:  # of a policy and a method of one name, such as hold, the plan
+        rows.sort(key=lambda row: row["kind"] != "plan")
+        return next((row for row in rows if row["method"] == method), None)
+    own = (each.row["method"], each.row["kind"])
     return next((row for row in rows if (row["method"], row["kind"]) == own), None)
 
 
@@ -321,12 +326,15 @@ def _require_comparable(scenarios: Sequence[Scenario], methods: Sequence[str]) -
         raise InputError(f"the scenarios count in {' and '.join(sorted(currencies))}; compare those of one currency")
 
 
-def _baseline(given: str | None, scenarios: Sequence[str], methods: Sequence[str]) -> tuple[str, str | None]:
+def _baseline(
+    given: str | None, scenarios: Sequence[str], methods: Sequence[str], policies: Sequence[str]
+) -> tuple[str, str | None]:
     scenario, _, method = (given or scenarios[0]).partition(":")
     if scenario not in scenarios:
         raise InputError(f"the baseline {scenario!r} is not compared; choose one of {', '.join(scenarios)}")
-    if method and method not in methods:
-        raise InputError(f"the baseline's method {method!r} is not compared; choose one of {', '.join(methods)}")
+    if method and method not in (*methods, *policies):
+        known = ", ".join((*methods, *policies))
+        raise InputError(f"the baseline's method {method!r} is not compared; choose one of {known}")
     return scenario, method or None
 
 

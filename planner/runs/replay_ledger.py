@@ -98,8 +98,8 @@ def _settle_days(
     while horizon.start_unix < until_unix:
         try:
             known, _ = frame(scenario, horizon)
-        except CoverageError:
-            if not repeats or known is None:
+        except CoverageError as error:
+            if not repeats or known is None or not error.is_end:
                 raise
             segments = stretch_segments(known.segments, horizon.length_s)
             known = replace(known, horizon=horizon, segments=segments)

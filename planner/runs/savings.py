@@ -9,6 +9,7 @@ from __future__ import annotations
 import datetime as dt
 import json
 import math
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,14 +17,16 @@ from typing import Any
 
 import numpy as np
 
+from planner.domain.cluster import CORES
 from planner.domain.columns import Ints
 from planner.domain.horizon import Horizon
 from planner.domain.intake import Intake
 from planner.domain.ledger import Totals
 from planner.domain.pue_table import PueTable
 from planner.domain.waits import Waits
-from planner.errors import InputError
+from planner.errors import CoverageError, InputError
 from planner.inputs.books.month_that_ran import RanMonth
+from planner.inputs.build import frame
 from planner.inputs.pue_csv import pue_table_text, read_cooling
 from planner.inputs.traces import Source, cluster_trace
 from planner.limits import MONTH_DAYS
@@ -51,6 +54,7 @@ LIMIT_SLOTS = 200
 """Slots of the limit with a price of their own, about."""
 
 AS_IT_RAN = "as it ran"
+_ENDINGS = re.compile(r"(\.(?:txt|csv|json|parquet|gz|xz))+$", re.IGNORECASE)
 Settled = list[tuple[dt.date, Totals]]
 FIGURES = ("energy_cost_eur", "it_kwh", "cooling_kwh", "carbon_kg")
 
@@ -85,7 +89,7 @@ def month_savings(
     on_step: Callable[[str], None],
 ) -> Savings:
     """Replay a month under EASY and with jobs held, settle it, and write tables and page below ``out``."""
-    name = Path(month.source).name.split(".")[0]
+    name = _ENDINGS.sub("", Path(month.source).name).lstrip(".") or "month"
     folder = full_path(out) / "savings" / name
     with held(folder), renewed(folder) as fresh:
         on_step("reading prices and weather")
@@ -94,12 +98,13 @@ def month_savings(
             fresh / "pue.csv", encoded(pue_table_text(table, "Cooling energy per unit of IT energy, for plan savings."))
         )
         scenario = _scenario(month, given, fresh / "pue.csv")
-        rows = _rows(month, given, scenario, hours, on_step)
+        rows, first = _rows(month, given, scenario, hours, on_step), _first_day(month, scenario)
+        unknown = (_days_not_known(scenario, first.day, rows[0]["days"]), rows[0]["days"])
         about = {
             "source": month.source,
             "answer": _answer(rows),
             "runs": rows,
-            "assumed": [*month.assumed, cooled, *_assumed(month, given)],
+            "assumed": [*month.assumed, cooled, *_assumed(month, given, unknown)],
             "jobs": len(month.jobs),
             "cores": month.cores,
             "dropped": dict(month.dropped),
@@ -111,14 +116,25 @@ def month_savings(
     return Savings(folder, about)
 
 
+def _first_day(month: RanMonth, scenario: Scenario) -> Horizon:
+    first_unix = min(month.start_unix) if month.start_unix is not None else month.jobs[0].submit_unix
+    return Horizon.of_unix(first_unix, scenario.zone)
+
+
 def _rows(
     month: RanMonth, given: SavingsInputs, scenario: Scenario, hours: Sequence[int], on_step: Callable[[str], None]
 ) -> list[Row]:
-    first_unix = min(month.start_unix) if month.start_unix is not None else month.jobs[0].submit_unix
-    first = Horizon.of_unix(first_unix, scenario.zone)
+    first = _first_day(month, scenario)
     # Who was submitted before the first start waits at its midnight: the time before is not the month's.
     jobs = [replace(job, submit_unix=max(job.submit_unix, first.start_unix)) for job in month.jobs]
-    source = cluster_trace(jobs, scenario, Intake(month.source), month.source, origin_unix=first.start_unix)
+    intake = Intake(month.source)
+    source = cluster_trace(jobs, scenario, intake, month.source, origin_unix=first.start_unix)
+    if intake.dropped.total():
+        widest = max(job.total(CORES) for job in jobs)
+        raise InputError(
+            f"{month.source}: {intake.dropped.total():,} jobs are wider than the machine of {month.cores:,} cores, up"
+            f" to {widest:,.0f}; give the size of the machine that they ran on with --cores, or leave it out"
+        )
     MONTH_DAYS.require(f"{month.source}: the days of its jobs", int(source.trace.submit_s[-1]) // 86_400)
     source = replace(source, jobs=as_they_ran(source.jobs, source.trace))
     rows: list[Row] = []
@@ -236,8 +252,8 @@ def _beside(row: Row, base: Row) -> Row:
     limit = row["limit_eur"]
     return row | {
         "saved_eur": rounded(saved),
-        "saved_percent": rounded(100 * saved / cost) if cost else None,
-        "limit_percent": None if limit is None or not cost else rounded(100 * limit / cost),
+        "saved_percent": rounded(100 * saved / abs(cost)) if cost else None,
+        "limit_percent": None if limit is None or not cost else rounded(100 * limit / abs(cost)),
         "saved_carbon_kg": rounded(base["carbon_kg"] - row["carbon_kg"]),
         "wait_more_s": rounded(row["mean_wait_s"] - base["mean_wait_s"]),
     }
@@ -248,7 +264,8 @@ def _answer(rows: Sequence[Row]) -> str:
     digits = 2 if base["energy_cost_eur"] < 1000 else 0
 
     def eur(row: Row, name: str) -> str:
-        return f"{row[f'{name}_eur']:,.{digits}f} EUR ({row[f'{name}_percent']:.1f} %)"
+        percent = row[f"{name}_percent"]
+        return f"{row[f'{name}_eur']:,.{digits}f} EUR" + ("" if percent is None else f" ({percent:.1f} %)")
 
     held_rows = [row for row in rows if row["max_delay_h"]]
     told = ", ".join(f"{eur(row, 'saved')} held for up to {row['max_delay_h']} h" for row in held_rows)
@@ -304,12 +321,31 @@ def _scenario(month: RanMonth, given: SavingsInputs, table: Path) -> Scenario:
     return load_scenario("sample", folders=[shipped_folder() / "scenarios"], overrides=tuple(settings))
 
 
-def _assumed(month: RanMonth, given: SavingsInputs) -> list[str]:
+def _days_not_known(scenario: Scenario, first: dt.date, days: int) -> int:
+    """How many of so many days come after the end of the prices or of the weather."""
+    for ahead in range(days):
+        try:
+            frame(scenario, Horizon(first + dt.timedelta(days=ahead), scenario.zone))
+        except CoverageError as error:
+            if error.is_end:
+                return days - ahead
+            raise
+    return 0
+
+
+def _assumed(month: RanMonth, given: SavingsInputs, unknown: tuple[int, int]) -> list[str]:
     left = [f"{count:,} jobs left out: {reason}" for reason, count in month.dropped.items()]
     carbon = "CO2 by the intensity given" if given.carbon is not None else "CO2 is not told: give --carbon"
     return [
         f"Local times are those of {given.zone}; prices are in {given.price_unit}; {carbon}",
-        "A day without prices or weather, after the files' end, is like the day before it",
+        *(
+            [
+                f"{unknown[0]:,} of {unknown[1]:,} days come after the end of the prices or of the weather: each is"
+                " taken to be like the last day that is known"
+            ]
+            if unknown[0]
+            else []
+        ),
         "Jobs submitted before the first start wait from its midnight on; memory, GPUs, own begin times and"
         " dependencies are left out, and so is what empty nodes draw: it is the same in every row",
         "EASY and holds expect the times that jobs asked for, and run as long as they really did; what they save is"

@@ -43,7 +43,7 @@ class BatterySection(Section):
         if self.capacity_kwh and not self.power_kw:
             raise problem("missing", "a battery needs it: write power_kw: 50", at="power_kw")
         most = limits.BATTERY_KW_PER_KWH.high * self.capacity_kwh
-        if self.power_kw > most:
+        if self.capacity_kwh and self.power_kw > most:
             text = f"{self.power_kw:g} kW would empty {self.capacity_kwh:g} kWh in less than three minutes"
             raise problem(text, f"give at most {most:g}, or a larger capacity_kwh", at="power_kw")
         return self

@@ -159,3 +159,15 @@ def test_a_moment_at_which_nothing_waits_is_told_as_such(site: Site, capsys: pyt
     err = capsys.readouterr().err
     assert "no jobs wait" in err
     assert "no jobs are known" not in err
+
+
+def test_what_is_carried_out_is_held_against_rules_with_real_runtimes(site: Site) -> None:
+    """Three wide jobs that ask for 20 h and run for one: no rule earns more than the proven limit."""
+    rows = [f"a{k},2024-03-25T2{k}:00:00+01:00,20,288,3600,900\n" for k in range(3)]
+    Path("jobs.csv").write_text("job_id,submit_time,requested_h,cores,runtime_s,power_w\n" + "".join(rows))
+    plan("--day", DAY, "--jobs", "jobs.csv", "--set", "rules.execute=actual", "--bound-time", "1")
+    told = site.summary(DAY)
+    assert told["bound_eur"] is None
+    assert told["planned_profit_eur"] == told["totals"]["profit_eur"]
+    assert max(each["profit_eur"] for each in told["baselines"]) <= told["real_bound_eur"] + 1e-6
+    plan("audit", str(site.days / DAY))

@@ -144,3 +144,73 @@ def test_a_site_from_the_accounts(
     assert (ran["1"]["units"], len(ran)) == ("2", 3)
     assert run(["init", "--from-sacct", "../prices.csv", "other"]) == 2
     assert not (tmp_path / "mine" / "other").exists()
+
+
+def test_runs_that_were_put_back_are_over_and_count(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A job that ran for an hour, was put back into the queue, and ran again: two runs, one after the other."""
+    again = (
+        f"7|back|ann|phys|long|REQUEUED|{DAY}T01:00:00|{DAY}T01:00:00|{DAY}T02:00:00|120|cn3|2|",
+        f"7|back|ann|phys|long|COMPLETED|{DAY}T01:00:00|{DAY}T02:30:00|{DAY}T03:30:00|120|cn3|2|",
+    )
+    monkeypatch.chdir(write_month(tmp_path, (*ROWS, *again)))
+    assert told(capsys, "--hours", "2")["jobs"] == 5
+
+
+def test_a_machine_smaller_than_its_jobs_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(write_month(tmp_path))
+    assert run(["savings", "--sacct", "month.txt", "--prices", "prices.csv", "--cores", "4", "-q"]) == 2
+    assert "2 jobs are wider than the machine of 4 cores, up to 8" in capsys.readouterr().err
+    assert not (tmp_path / "reports" / "savings" / "month").exists()
+
+
+@pytest.mark.parametrize("price", [-50, 0])
+def test_prices_below_and_at_nothing(
+    price: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Of a negative cost a saving is still a positive part; of none there is no part to tell."""
+    monkeypatch.chdir(write_month(tmp_path))
+    text = (tmp_path / "prices.csv").read_text()
+    (tmp_path / "prices.csv").write_text(text.replace(",500", f",{price}").replace(",100", f",{2 * price}"))
+    _, easy, held = told(capsys, "--hours", "2")["runs"]
+    assert easy["energy_cost_eur"] <= 0
+    assert held["limit_eur"] >= 0
+    assert (held["limit_percent"] is None) == (price == 0)
+    assert held["limit_percent"] is None or held["limit_percent"] >= 0
+    plan("savings", "--sacct", "month.txt", "--prices", "prices.csv", "--hours", "2")
+
+
+def test_days_after_the_end_of_the_prices_are_counted_and_holes_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Prices of the first of three days: the others are like it, and that is told. A hole is an error."""
+    later = f"9|late|ann|phys|long|COMPLETED|{DAY[:-1]}7T05:00:00|{DAY[:-1]}7T05:00:00|{DAY[:-1]}7T06:00:00|60|cn3|2|"
+    monkeypatch.chdir(write_month(tmp_path, (*ROWS, later)))
+    head, *rows = (tmp_path / "prices.csv").read_text().splitlines()
+    rows += [f"2024-06-{day:02}{row[10:]}" for day in range(6, 12) for row in rows[:24]]
+    (tmp_path / "prices.csv").write_text("\n".join([head, *rows]) + "\n")
+    whole = told(capsys, "--hours", "2")
+    assert not any("come after the end" in line for line in whole["assumed"])
+    first = [row for row in rows if row[:10] <= DAY]
+    (tmp_path / "prices.csv").write_text("\n".join([head, *first]) + "\n")
+    assert any("come after the end of the prices" in line for line in told(capsys, "--hours", "2")["assumed"])
+    (tmp_path / "prices.csv").write_text("\n".join([head, *(row for row in rows if row[:10] != f"{DAY[:-1]}6")]) + "\n")
+    assert run(["savings", "--sacct", "month.txt", "--prices", "prices.csv", "-q"]) == 2
+    assert "has no value from" in capsys.readouterr().err
+
+
+def test_months_of_two_files_keep_folders_of_their_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(write_month(tmp_path))
+    for name in ("m.2024-05.txt", "m.2024-06.txt", ".hidden.txt"):
+        (tmp_path / name).write_text((tmp_path / "month.txt").read_text())
+        plan("savings", "--sacct", name, "--prices", "prices.csv", "--hours", "2", "-q")
+    assert {path.name for path in (tmp_path / "reports" / "savings").iterdir() if path.name[0] != "."} == {
+        "m.2024-05",
+        "m.2024-06",
+        "hidden",
+    }

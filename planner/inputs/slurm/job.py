@@ -33,6 +33,9 @@ _HOLDING = frozenset({"COMPLETING", "RUNNING", "STOPPED"})
 _RUNNING = frozenset({"CONFIGURING", "POWER_UP_NODE", "RESIZING", "SIGNALING"})
 _PENDING = frozenset({"PENDING", "REQUEUED", "REQUEUE_FED"}) | HELD
 
+_RUN_ENDED = frozenset({"REQUEUED", "RESIZING"})
+"""In the accounts, a run with an end that was not the job's last."""
+
 
 def state_words(words: Sequence[str]) -> tuple[str, ...]:
     """Slurm's words in capitals and in order; a text such as ``CANCELLED by 1000`` is its first word."""
@@ -51,6 +54,12 @@ def job_state(words: Sequence[str]) -> JobState:
     if found & _PENDING:
         return "pending"
     return "running" if found & _RUNNING else "other"
+
+
+def accounted_state(words: Sequence[str], start_unix: int | None, end_unix: int | None) -> JobState:
+    """The same of a run in the accounts: one that was put back into the queue, or changed its size, is over as well."""
+    has_run = start_unix is not None and end_unix is not None and end_unix >= start_unix
+    return "finished" if has_run and _RUN_ENDED & frozenset(words) else job_state(words)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from planner.inputs.slurm.job import AllocatedNode, SlurmJob, job_state, state_words
+from planner.inputs.slurm.job import AllocatedNode, SlurmJob, accounted_state, state_words
 from planner.inputs.slurm.json_document import Fields, Source, number_of, read_document
 from planner.inputs.slurm.notations import Amounts, names_of
 from planner.inputs.slurm.request import accounted_request
@@ -43,6 +43,8 @@ def _job(row: Fields) -> SlurmJob:
     submit = times.moment("submission")
     if submit is None:
         raise times.wrong("submission", "Unix seconds from 1")
+    start, end = times.moment("start"), times.moment("end")
+    found = accounted_state(words, start, end)
     array = _part(row, "array")
     nodes = row.hosts("nodes")
     return SlurmJob(
@@ -52,11 +54,11 @@ def _job(row: Fields) -> SlurmJob:
         account=row.text("account"),
         partitions=names_of(row.text("partition")),
         comment=_part(row, "comment").text("job"),
-        state=job_state(words),
+        state=found,
         state_words=words,
         submit_unix=submit,
-        start_unix=times.moment("start"),
-        end_unix=times.moment("end") if job_state(words) == "finished" else None,
+        start_unix=start,
+        end_unix=end if found == "finished" else None,
         limit_s=times.minutes("limit"),
         array_job_id=array.positive("job_id"),
         array_task_id=array.whole("task_id") if array.positive("job_id") else None,

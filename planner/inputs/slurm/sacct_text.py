@@ -19,7 +19,7 @@ from planner import limits
 from planner.domain.node_lists import expanded
 from planner.errors import FileFormatError, InputError
 from planner.inputs.local_times import FORMS, moments_of, slurm_duration_s
-from planner.inputs.slurm.job import AllocatedNode, SlurmJob, job_state, state_words
+from planner.inputs.slurm.job import AllocatedNode, SlurmJob, accounted_state, state_words
 from planner.inputs.slurm.json_document import DocumentAnswer, Read, Source, content_of
 from planner.inputs.slurm.notations import NO_NODES, Amounts, names_of, parse_tres
 from planner.inputs.slurm.request import accounted_request
@@ -140,7 +140,8 @@ def _job(line: _Line, label: re.Match[str], zone: ZoneInfo, repaired: Counter[st
     if not submit:
         raise line.wrong("Submit", "a time")
     start, end = _start_and_end(line, zone, repaired)
-    is_over = job_state(words) == "finished"
+    found = accounted_state(words, start, end)
+    is_over = found == "finished"
     if is_over and start is not None and end is not None and end < start:
         raise line.wrong("End", f"a time after Start, {line.text('Start')}")
     is_task = label[2] is not None and label[2].isdigit()
@@ -152,7 +153,7 @@ def _job(line: _Line, label: re.Match[str], zone: ZoneInfo, repaired: Counter[st
         account=line.text("Account"),
         partitions=names_of(line.text("Partition")),
         comment=line.text("Comment"),
-        state=job_state(words),
+        state=found,
         state_words=words,
         submit_unix=submit[0],
         start_unix=start,
