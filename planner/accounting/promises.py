@@ -35,8 +35,9 @@ def promises_of(
         if job.promise is None:
             continue
         given += 1
-        delay_s = start_s - horizon.to_s(job.promise.reference_unix)
-        late_s = start_s - horizon.to_s(job.promise.latest_unix)
+        # Before it may begin at all, nobody keeps a job waiting.
+        delay_s = start_s - horizon.to_s(max(job.promise.reference_unix, job.release_unix))
+        late_s = start_s - horizon.to_s(max(job.promise.latest_unix, job.release_unix))
         if delay_s > 0:
             delays.append(delay_s)
         if late_s > 0:
@@ -48,10 +49,15 @@ def promises_of(
 
 
 def with_promises(problem: Problem, holds: Iterable[Hold]) -> Problem:
-    """The same problem with these holds noted as promises to its jobs."""
+    """The same problem with these holds noted as promises to its jobs; what was promised before is never made later."""
     given = {each.job_id: Promise(each.reference_unix, each.latest_unix) for each in holds}
 
     def told(job: Job) -> Job:
-        return replace(job, promise=given[job.id]) if job.id in given else job
+        if job.id not in given:
+            return job
+        new, old = given[job.id], job.promise
+        if old is not None:
+            new = Promise(old.reference_unix, min(old.latest_unix, new.latest_unix))
+        return replace(job, promise=new)
 
     return replace(problem, jobs=tuple(told(job) for job in problem.jobs)) if given else problem

@@ -169,6 +169,11 @@ class Cluster:
         """Index of the class that a node belongs to."""
         return bisect_right(self.first_nodes, node) - 1
 
+    def has_nodes_of(self, other: Cluster) -> bool:
+        """Whether another cluster has the same nodes in the same order, whatever they are like."""
+        names = [[each.node_name(node) for node in range(each.node_count)] for each in (self, other)]
+        return names[0] == names[1]
+
     def node_name(self, node: int) -> str:
         """Name of a node: its own, or its class and its number within the class, from 1, as in ``cpu007``."""
         index = self.class_index(node)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal, get_args
 
 from planner import limits
@@ -189,15 +189,6 @@ class Job:
     def release_unix(self) -> int:
         """From when on it may start: its submission, or the begin that its user asked for if that is later."""
         return self.submit_unix if self.begin_unix is None else max(self.submit_unix, self.begin_unix)
-
-    def promised(self, given: Promise | None) -> Job:
-        """The job with a promise; until its release nobody keeps it waiting, and none of the promise is used up.
-
-        The last moment stands as it is, unless the release comes even later.
-        """
-        if given is not None and given.reference_unix < self.release_unix:
-            given = Promise(self.release_unix, max(given.latest_unix, self.release_unix))
-        return replace(self, promise=given)
 
     @property
     def submission_key(self) -> tuple[int, tuple[tuple[int, str], ...], str]:

@@ -165,10 +165,11 @@ def _located(naive: pd.DatetimeIndex, zone: dt.tzinfo) -> LocalMoments:
     second = naive.tz_localize(zone, ambiguous=np.zeros(len(naive), dtype=bool), nonexistent="NaT")
     exists = ~np.asarray(first.isna())
     if not exists.all() and _usual_step_s(naive) > SECONDS_PER_HOUR:
-        # What begins in the skipped hour and lasts for longer begins after it.
-        first = naive.tz_localize(zone, ambiguous=np.ones(len(naive), dtype=bool), nonexistent="shift_forward")
-        second = second.where(exists, first)
-        exists = np.ones(len(naive), dtype=bool)
+        # What begins in the skipped hour and lasts for longer begins after it, unless a row of its own does.
+        moved = naive.tz_localize(zone, ambiguous=np.ones(len(naive), dtype=bool), nonexistent="shift_forward")
+        is_moved = ~exists & ~np.asarray(moved.isin(first[exists])) & ~np.asarray(moved.duplicated())
+        first, second = first.where(~is_moved, moved), second.where(~is_moved, moved)
+        exists |= is_moved
     repeat = np.asarray(naive.duplicated(keep="first"))
     unix = np.where(repeat, _unix(second), _unix(first))
     # a local time of the repeated hour that stands only once

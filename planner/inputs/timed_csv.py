@@ -102,6 +102,7 @@ class Samples:
                     " day needs; complete the file, or choose another day or source",
                     until_unix=int(edges[first]),
                     what=self.what,
+                    is_end=bool(np.isnan(self.values[self.starts_unix >= edges[first]]).all()),
                 )
             values[first:after] = np.interp(
                 starts[first:after],

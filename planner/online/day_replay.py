@@ -50,7 +50,8 @@ class DayTrace:
         too_late = set(np.flatnonzero(happened.columns.release_s >= problem.horizon.length_s).tolist())
         places = (place for place in range(len(jobs)) if place not in too_late)
         self._order = sorted(places, key=lambda place: (jobs[place].release_unix, jobs[place].submission_key))
-        self._jobs = [jobs[place] for place in self._order]
+        left_out = [jobs[place] for place in sorted(too_late)]
+        self._jobs = _in_time_for([jobs[place] for place in self._order], left_out)
         self.origin_unix = min([problem.horizon.start_unix, *(job.submit_unix for job in jobs)])
         self.expected_s: Ints = np.array([expected_s[place] for place in self._order], dtype=np.int64)
         runtime_s = np.array([lasts_s[place] for place in self._order], dtype=np.int64)
@@ -115,10 +116,16 @@ class DayTrace:
         return Past(self._problem.now_s + self._shift_s, start_s, nodes, reference_s, latest_s, self._is_history)
 
     def _promised(self, job: Job) -> tuple[int, int]:
-        """Since when a job could have started, and until when it may be held [Unix s]; -1 where that is open."""
+        """Since when a job could have started, and until when it may be held [Unix s]; -1 where that is open.
+
+        One whose begin has moved since keeps its last moment, unless it may not begin before that.
+        """
         if not job.may_hold:
             return self.origin_unix, self.origin_unix
-        return (-1, -1) if job.promise is None else (job.promise.reference_unix, job.promise.latest_unix)
+        if job.promise is None:
+            return -1, -1
+        reference_unix = max(job.promise.reference_unix, job.release_unix)
+        return reference_unix, max(job.promise.latest_unix, reference_unix)
 
     def _rank(self, order: Ints) -> Ints:
         """The place in an order of each job of the trace; those that have started have none."""
@@ -126,10 +133,12 @@ class DayTrace:
         return np.array([rank.get(place, 0) for place in self._order], dtype=np.int64)
 
     def _places(self) -> Ints | None:
-        """The place in the site's queue of each job of the trace; None where nobody says."""
-        if all(job.queue_place is None for job in self._problem.jobs):
+        """The place in the site's queue of each job of the trace, of unknown ones the last; None where nobody says."""
+        known = [job.queue_place for job in self._problem.jobs if job.queue_place is not None]
+        if not known:
             return None
-        return np.array([job.queue_place or 0 for job in self._jobs], dtype=np.int64)
+        last = max(known) + 1
+        return np.array([last if job.queue_place is None else job.queue_place for job in self._jobs], dtype=np.int64)
 
     def _expected_s(self, work: Running) -> int:
         """How long planning thinks that a job lasts which has started, or thought so before it ended [s]."""
@@ -145,6 +154,25 @@ class DayTrace:
 
     def _unix(self, offset_s: int) -> int:
         return self._problem.horizon.start_unix + offset_s
+
+
+def _in_time_for(jobs: list[Job], left_out: list[Job]) -> list[Job]:
+    """Jobs with the deadlines that those need which wait for them and are left out."""
+    due = {job.id: job.deadline_unix for job in (*jobs, *left_out) if job.deadline_unix is not None}
+    asked_s = {job.id: job.requested_s for job in (*jobs, *left_out)}
+    waiting = list(left_out)
+    while waiting:
+        job = waiting.pop()
+        if job.id not in due:
+            continue
+        start_unix = due[job.id] - job.requested_s
+        for needed in job.after:
+            if needed.job_id in asked_s:
+                end_unix = start_unix + (0 if needed.waits_for_end else asked_s[needed.job_id])
+                if end_unix < due.get(needed.job_id, end_unix + 1):
+                    due[needed.job_id] = end_unix
+                    waiting += [other for other in left_out if other.id == needed.job_id]
+    return [replace(job, deadline_unix=due[job.id]) if job.id in due else job for job in jobs]
 
 
 def _outages(problem: Problem, shift: int) -> Outages:

@@ -213,7 +213,9 @@ def _in_time(trace: Trace, deadline_s: Ints, per_second: int) -> Ints:
     changed = trace.links is not None
     while changed:
         changed = False
-        for job in np.flatnonzero(last_s < NEVER).tolist():
+        for job in range(len(trace) - 1, -1, -1):  # those that come later mostly wait for those before
+            if last_s[job] >= NEVER:
+                continue
             for other, is_end in trace.waits.before_of(job):
                 needed_s = last_s[job] - (lasts_s[other] if is_end else 0)
                 changed |= bool(needed_s < last_s[other])

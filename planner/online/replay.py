@@ -70,9 +70,9 @@ class Replay:
 
     Under policies that hold jobs, ``reference_s`` is the first moment at which the scheduler would have started each
     job, ``latest_s`` until when it might be held, ``held_until_s`` until when it was, and ``saved_eur`` what its energy
-    costs less then; -1 where that did not happen. ``max_delay_s`` is how long a job may be held at most, and
-    ``eur_per_waiting_hour`` what an hour of its waiting counted for last. ``strength`` is how strongly it was best to
-    hold at the end; None: nothing told.
+    costs less then; -1 where that did not happen, but for ``latest_s`` of jobs with deadlines. ``max_delay_s`` is how
+    long a job may be held at most, and ``eur_per_waiting_hour`` what an hour of its waiting counted for last.
+    ``strength`` is how strongly it was best to hold at the end; None: nothing told.
     """
 
     trace: Trace
@@ -161,7 +161,7 @@ def replay(
     correction, rounds, predictions
         See `CORRECTIONS`, `ROUNDS` and `PREDICTIONS`.
     deadline_s
-        Latest end of each job, -1 for none, in place of those of the trace; only the deadline policy heeds it.
+        Latest end of each job, -1 for none, in place of those of the trace; deadline policies and holds heed it.
     past
         What is decided already; the replay begins at its moment. Jobs submitted until then wait, run or have ended.
     until_s

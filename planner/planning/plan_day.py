@@ -28,6 +28,7 @@ from planner.domain.result import Promises, Result
 from planner.errors import AuditError
 from planner.inputs.build import Day
 from planner.methods import HASTENED, LOOKING_AHEAD, Params, method_named
+from planner.online.easy_and_rules import easy_plan
 from planner.online.holding import Holding
 from planner.planning.baselines import Baselines, baselines_of
 from planner.planning.carbon_goal import Limited, WholeRuns, goodness, limited_bound, weighed, within_limit
@@ -104,8 +105,11 @@ def plan_day(day: Day, params: Params) -> PlannedDay:
     bound_time_s, with_baselines = params.bound_time_s, params.baselines
     if method == "hold" and rules.execute == "actual":
         planned = _carried_out(day, params, bound_time_s=bound_time_s, on_bound=on_bound)
-        found = baselines_of(planned.happened, planned.happened) if with_baselines else None
-        return replace(planned, baselines=found)
+        if not with_baselines:
+            return planned
+        # Rules plan with the lengths that they are compared by; EASY expects what the site's scheduler does.
+        easy = easy_plan(planned.day.problem, planned.happened)
+        return replace(planned, baselines=baselines_of(planned.happened, planned.happened, easy))
     given_up = threading.Event()
     is_real = rules.execute == "actual"
     happened = executed(day.problem) if is_real else day.problem

@@ -189,7 +189,7 @@ def _found(scenario: Scenario, asked: PlanRequest, folder: Path, day: Horizon) -
     else:
         situation, intake = _read(scenario, asked, folder)
         last = _remembered_plan(scenario, folder, day, intake)
-        conflicts = _conflicts(scenario, situation, last, day)
+        conflicts = _conflicts(scenario, situation, last, day, intake)
     if last is not None:
         situation = with_last_plan(situation, folder, scenario, day, last)
     if asked.slurm is not None:
@@ -205,7 +205,7 @@ def _as_promised(situation: Situation, ours: Ours) -> Situation:
 
     def promised(job: Job) -> Job:
         given = ours.promise(job.id, job.submit_unix)
-        return job.promised(given if given and given.reference_unix <= situation.moment_unix else None)
+        return replace(job, promise=given if given and given.reference_unix <= situation.moment_unix else None)
 
     return replace(
         situation,
@@ -242,12 +242,17 @@ def _remembered_plan(scenario: Scenario, folder: Path, day: Horizon, intake: Int
         return None
 
 
-def _conflicts(scenario: Scenario, situation: Situation, last: LastPlan | None, day: Horizon) -> tuple[str, ...]:
+def _conflicts(
+    scenario: Scenario, situation: Situation, last: LastPlan | None, day: Horizon, intake: Intake
+) -> tuple[str, ...]:
     """Where a situation contradicts the last plan; what was over before its day is no part of it.
 
-    A plan of days ago, or of another machine, says nothing of now.
+    A plan of days ago, or of other nodes, says nothing of now.
     """
-    if last is None or last.cluster != scenario.cluster or last.horizon.day < day.day_before().day:
+    if last is None or last.horizon.day < day.day_before().day:
+        return ()
+    if not last.cluster.has_nodes_of(scenario.cluster):
+        intake.alerts.append(f"not compared with the plan of {last.horizon.day}, which is of other nodes")
         return ()
     schedule = {
         each.job.id: PlannedRun(each.start_unix, each.end_unix, each.nodes)

@@ -99,7 +99,8 @@ def month_savings(
         )
         scenario = _scenario(month, given, fresh / "pue.csv")
         rows, first = _rows(month, given, scenario, hours, on_step), _first_day(month, scenario)
-        unknown = (_days_not_known(scenario, first.day, rows[0]["days"]), rows[0]["days"])
+        most_days = max(row["days"] for row in rows)
+        unknown = (_days_not_known(scenario, first.day, most_days), most_days)
         about = {
             "source": month.source,
             "answer": _answer(rows),

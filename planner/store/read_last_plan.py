@@ -227,7 +227,7 @@ def _remembered(job: Job, known: Mapping[str, Job]) -> Job:
     before = known.get(job.id)
     if before is None or before.submit_unix != job.submit_unix:
         return replace(job, promise=None)
-    return replace(job, easy_unix=before.easy_unix).promised(before.promise)
+    return replace(job, promise=before.promise, easy_unix=before.easy_unix)
 
 
 def read_last_plan(folder: Path, scenario: Scenario, horizon: Horizon, *, same_machine: bool = True) -> LastPlan:

@@ -95,6 +95,34 @@ def test_a_begin_that_moves_costs_no_plan(site: Site) -> None:
     assert not site.summary(DAY)["promises"]["broken"]
 
 
+def test_a_begin_that_moves_back_finds_the_promise_as_it_was(site: Site) -> None:
+    """Begin at 20:00 instead of 16:00 at the latest, and then no begin at all: still until 16:00, and no error."""
+    site.now(f"{DAY}T10:00", job())
+    site.now(f"{DAY}T11:00", job(begin=f"{DAY}T20:00:00+01:00"))
+    assert site.summary(DAY)["promises"]["broken"] == []
+    site.now(f"{DAY}T11:30", job())
+    assert site.job(DAY)["reference_start"] == f"{DAY}T10:00:00+01:00"
+    assert site.job(DAY)["latest_start"] == f"{DAY}T16:00:00+01:00"
+    assert site.job(DAY)["start_time"] <= f"{DAY}T16:00:00+01:00"
+
+
+def test_a_deadline_beyond_the_planned_time_counts_as_well(site: Site) -> None:
+    """A job of 24 h and one after it, due at 10:30 of the next day but one: there is no time to wait for 14:00."""
+    long = f"long,{EARLY},24,32,100,pending,,,"
+    site.now(f"{DAY}T10:00", long, job("after", due=f"{NEXT}T12:30:00+01:00", after="afterok:long"))
+    assert site.job(DAY, "long")["start_time"] == f"{DAY}T10:00:00+01:00"
+
+
+def test_another_power_limit_hides_no_conflict(site: Site, capsys: pytest.CaptureFixture[str]) -> None:
+    """A job that is gone is told as long as the nodes are the same; of other nodes a line says so."""
+    site.now(f"{DAY}T10:00", job(), job("b"))
+    site.now(f"{DAY}T10:30", job("b"), settings=("cluster.power_limit_kw=500",))
+    assert site.summary(DAY)["conflicts"] == 1
+    capsys.readouterr()
+    site.now(f"{DAY}T11:00", job("c"), settings=("cluster.classes.cpu.count=10",))
+    assert "which is of other nodes" in capsys.readouterr().err
+
+
 def test_a_job_that_is_submitted_again_has_no_promise_yet(site: Site) -> None:
     """Another job of the same name, of 11:00: nobody promised it at 10:00 to start by 16:00."""
     site.now(f"{DAY}T10:00", job())
@@ -168,6 +196,7 @@ def test_what_is_carried_out_is_held_against_rules_with_real_runtimes(site: Site
     plan("--day", DAY, "--jobs", "jobs.csv", "--set", "rules.execute=actual", "--bound-time", "1")
     told = site.summary(DAY)
     assert told["bound_eur"] is None
+    assert told["easy"]["saved_eur"] == 0  # nothing can be held from midnight to the cheap hours: it is EASY itself
     assert told["planned_profit_eur"] == told["totals"]["profit_eur"]
     assert max(each["profit_eur"] for each in told["baselines"]) <= told["real_bound_eur"] + 1e-6
     plan("audit", str(site.days / DAY))

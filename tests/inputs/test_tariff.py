@@ -183,6 +183,25 @@ def test_naive_local_rows_of_several_hours_around_clock_changes(tmp_path: Path, 
             hourly_tariff(_prices(tmp_path / "p.csv", rows), horizon, unit="EUR/kWh", zone=PARIS)
 
 
+def test_hours_and_longer_steps_in_one_file_around_a_clock_change(tmp_path: Path) -> None:
+    """Hours until the change, then three at a time, as in forecasts: the row at 2:00, which is not there, goes."""
+    hourly = [f"2024-03-{day} {hour:02d}:00,{hour}" for day in (30, 31) for hour in range(24)]
+    longer = [f"2024-04-{day:02d} {hour:02d}:00,{hour}" for day in range(1, 12) for hour in range(0, 24, 3)]
+    path = _prices(tmp_path / "p.csv", [*hourly, *longer])
+    assert hourly_tariff(path, SPRING, unit="EUR/kWh", zone=PARIS).values.tolist() == [0, 1, *range(3, 24)]
+
+
+@pytest.mark.parametrize(("more", "is_end"), [([], True), ([""] * 24, True), ([""] * 6 + ["1"] * 18, False)])
+def test_the_end_of_a_file_is_where_no_value_follows(tmp_path: Path, more: list[str], is_end: bool) -> None:
+    """Whether it stops, or goes on with empty cells."""
+    rows = _utc_rows("2024-05-31T22:00", 24)
+    begin = dt.datetime.fromisoformat("2024-06-01T22:00")
+    rows += [f"{begin + dt.timedelta(hours=k):%Y-%m-%dT%H:%MZ},{value}" for k, value in enumerate(more)]
+    with pytest.raises(CoverageError) as error:
+        hourly_tariff(_prices(tmp_path / "p.csv", rows), PLAIN_DAY.next_day(), unit="EUR/kWh")
+    assert error.value.is_end == is_end
+
+
 def test_any_other_missing_hour_is_an_error(tmp_path: Path) -> None:
     """A price is never invented: one absent row stops the day, with its hour."""
     rows = _utc_rows("2024-05-31T22:00", 24)
