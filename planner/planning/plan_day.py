@@ -108,8 +108,8 @@ def plan_day(day: Day, params: Params) -> PlannedDay:
         if not with_baselines:
             return planned
         # Rules plan with the lengths that they are compared by; EASY expects what the site's scheduler does.
-        easy = easy_plan(planned.day.problem, planned.happened)
-        return replace(planned, baselines=baselines_of(planned.happened, planned.happened, easy))
+        expecting = easy_plan(planned.day.problem, planned.happened)
+        return replace(planned, baselines=baselines_of(planned.happened, planned.happened, expecting))
     given_up = threading.Event()
     is_real = rules.execute == "actual"
     happened = executed(day.problem) if is_real else day.problem
