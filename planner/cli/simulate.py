@@ -14,6 +14,7 @@ from planner.cli.terminal import ReplayBar, listed, say, say_json, table_text
 from planner.errors import InputError
 from planner.limits import PROCESSORS, SEED
 from planner.online.search_options import OfflineSearch
+from planner.places import full_path
 
 if TYPE_CHECKING:
     from planner.inputs.traces import Source
@@ -118,6 +119,8 @@ def simulate(
         from planner.text_files import require_other
 
         require_other(page, "--page", jobs)
+    if out is not None and jobs is not None and full_path(jobs).parent == full_path(out):
+        raise InputError(f"{jobs}: is in the folder that --out writes; give --out another folder")
     require_days(first, last)
     limit_s = solve_time(time_limit, "--time-limit")
     partitions = numbers_of(partition, "--partition")

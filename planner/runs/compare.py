@@ -81,6 +81,8 @@ def compare_runs(
     """
     require_order(first, last)
     _require_comparable(scenarios, methods)
+    if invest_eur is not None and len(scenarios) < 2:
+        raise InputError("--invest says what another scenario costs to have; give one more scenario")
     if by_member:
         for scenario in scenarios:
             forecast_members(scenario, Horizon(first, scenario.zone))

@@ -117,3 +117,15 @@ def test_a_run_in_the_accounts_that_has_an_end_is_over(
     words: list[str], start: int | None, end: int | None, state: str
 ) -> None:
     assert accounted_state(words, start, end) == state
+
+
+def test_nothing_is_written_over_its_own_input_and_no_option_is_in_vain(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(write_small_site(tmp_path))
+    before = Path("jobs/queue.csv").read_bytes()
+    assert run(["simulate", "jobs/queue.csv", "--scenario", "site", "-p", "easy", "--out", "jobs"]) == 2
+    assert "is in the folder that --out writes" in capsys.readouterr().err
+    assert (Path("jobs/queue.csv").read_bytes(), len(list(Path("jobs").iterdir()))) == (before, 1)
+    assert run(["compare", "site", "--day", DAY, "-m", "est", "--invest", "1000"]) == 2
+    assert "give one more scenario" in capsys.readouterr().err
