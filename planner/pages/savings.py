@@ -101,11 +101,12 @@ def _figure(rows: list[Row]) -> Html:
         )
         for row in held
     ]
+    digits = 0 if max(abs(row["saved_eur"]) for row in held) >= 10 else 2
     return scatter(
         "Saved against EASY, by how long jobs may be held",
         [Series("held", "a0", points, joined=True)],
         Axis("mean wait added to EASY's", lambda value: hours(value * 3600)),
-        Axis("saved, EUR", lambda value: plain(value, 0)),
+        Axis("saved, EUR", lambda value: plain(value, digits)),
         beside=Axis("of EASY's energy cost", lambda value: percent(value / cost, 1), cost / 100),
         name="waits",
     )
