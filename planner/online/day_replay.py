@@ -133,12 +133,10 @@ class DayTrace:
         return np.array([rank.get(place, 0) for place in self._order], dtype=np.int64)
 
     def _places(self) -> Ints | None:
-        """The place in the site's queue of each job of the trace, of unknown ones the last; None where nobody says."""
-        known = [job.queue_place for job in self._problem.jobs if job.queue_place is not None]
-        if not known:
+        """The place in the site's queue of each job of the trace; None where nobody says."""
+        if all(job.queue_place is None for job in self._problem.jobs):
             return None
-        last = max(known) + 1
-        return np.array([last if job.queue_place is None else job.queue_place for job in self._jobs], dtype=np.int64)
+        return np.array([job.queue_place or 0 for job in self._jobs], dtype=np.int64)
 
     def _expected_s(self, work: Running) -> int:
         """How long planning thinks that a job lasts which has started, or thought so before it ended [s]."""
