@@ -18,6 +18,7 @@ tariff:
     - {from: "17:00", to: "22:00", eur_per_kwh: 0.4}
     - {from: "22:00", to: "24:00", eur_per_kwh: 0.1}
 demand: {eur_per_kw: 10, period: month}
+budgets: {period: month, accounts: {a: 20, b: 500, c: 40}}
 solar: null
 feed_in: null
 """
