@@ -95,7 +95,7 @@ def read_pool(
     if processors is None:
         raise InputError(f"{path}: a job table does not say how many processors there are; give --processors")
     jobs, intake = read_jobs(path, shape=UnitShape(unit_cores=WIDEST), power=per_core(0.0))
-    jobs = tuple(_that_ran(jobs, intake))
+    jobs = _that_ran(jobs, intake)
     runtime_s, requested_s = _times(jobs, intake)
     width = np.array([max(1, round(job.total("cores"))) for job in jobs], dtype=np.int64)
     submit_s = np.array([job.release_unix for job in jobs], dtype=np.int64)
@@ -139,7 +139,7 @@ def read_cluster(path: Path, scenario: Scenario) -> Source:
         start_unix=start_unix,
     )
     intake.notes += power_notes(power)
-    jobs = tuple(_that_ran(jobs, intake))
+    jobs = _that_ran(jobs, intake)
     _tell_of_outages(scenario, intake)
     # Predictors may heed the time of day, so second 0 is that of the file, as on a pool.
     origin = start_unix_of(kept_trace(path), start_unix) if is_swf(path) else None
@@ -153,8 +153,8 @@ def read_window(scenario: Scenario, first: dt.date, last: dt.date) -> Source:
     """
     horizon = Horizon(first, scenario.zone)
     window = (horizon.start_unix, Horizon(last, scenario.zone).end_unix)
-    found, intake = submitted_jobs(scenario, window, with_runtime=True)
-    jobs = _that_ran(found, intake)
+    jobs, intake = submitted_jobs(scenario, window, with_runtime=True)
+    jobs = _that_ran(jobs, intake)
     _tell_of_outages(scenario, intake)
     return cluster_trace(jobs, scenario, intake, f"{scenario.name} {first} to {last}", origin_unix=horizon.start_unix)
 
@@ -174,12 +174,11 @@ def read_known(scenario: Scenario, first: dt.date, last: dt.date) -> Source | No
     return cluster_trace(jobs, scenario, intake, f"{scenario.name} {first} to {last}", origin_unix=begin.start_unix)
 
 
-def _that_ran(jobs: Iterable[Job], intake: Intake) -> list[Job]:
+def _that_ran(jobs: Sequence[Job], intake: Intake) -> tuple[Job, ...]:
     """The jobs without those of which it is known that they ran for no second."""
-    found = list(jobs)
-    kept = [job for job in found if job.runtime_s != 0]
-    if len(kept) < len(found):
-        intake.dropped[NO_RUNTIME] += len(found) - len(kept)
+    kept = tuple(job for job in jobs if job.runtime_s != 0)
+    if len(kept) < len(jobs):
+        intake.dropped[NO_RUNTIME] += len(jobs) - len(kept)
     return kept
 
 
