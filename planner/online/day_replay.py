@@ -14,6 +14,7 @@ from planner.domain.closed_room import UNTIL_FURTHER_NOTICE_S
 from planner.domain.columns import Ints
 from planner.domain.job import Job
 from planner.domain.plan import DEFERRED, Plan
+from planner.domain.precedence import waiting_in_vain
 from planner.domain.problem import Problem, Running, ran_s
 from planner.domain.trace import Trace, cluster_trace_of
 from planner.online.holding import NO_HOLDING, Holding
@@ -27,9 +28,9 @@ from planner.online.replay import Replay, replay
 class DayTrace:
     """A problem as a trace with a past: jobs that wait, those that have started, and those of days before.
 
-    They are in order of release. ``happened`` is the same problem with jobs as long as they run in the replay;
-    ``expected_s`` is how long planning thinks that each job of the trace runs. Jobs of days before have gone: they tell
-    how long jobs last, and how many come.
+    They are in order of release; those that wait for jobs that never run are left out. ``happened`` is the same problem
+    with jobs as long as they run in the replay; ``expected_s`` is how long planning thinks that each job of the trace
+    runs. Jobs of days before have gone: they tell how long jobs last, and how many come.
     """
 
     def __init__(self, problem: Problem, happened: Problem, history: tuple[Job, ...] = ()) -> None:
@@ -46,12 +47,10 @@ class DayTrace:
         lasts_s += [ran_s(job) for job in before]
         expected_s = [job.planned_s for job in problem.jobs] + [self._expected_s(work) for work in problem.running]
         expected_s += [job.planned_s for job in before]
-        # A job is left out for which others come first so late that it cannot start within the problem.
-        too_late = set(np.flatnonzero(happened.columns.release_s >= problem.horizon.length_s).tolist())
-        places = (place for place in range(len(jobs)) if place not in too_late)
+        in_vain = waiting_in_vain(problem.jobs, problem.never)
+        places = (place for place, job in enumerate(jobs) if job.id not in in_vain)
         self._order = sorted(places, key=lambda place: (jobs[place].release_unix, jobs[place].submission_key))
-        left_out = [jobs[place] for place in sorted(too_late)]
-        self._jobs = _in_time_for([jobs[place] for place in self._order], left_out)
+        self._jobs = [jobs[place] for place in self._order]
         self.origin_unix = min([problem.horizon.start_unix, *(job.submit_unix for job in jobs)])
         self.expected_s: Ints = np.array([expected_s[place] for place in self._order], dtype=np.int64)
         runtime_s = np.array([lasts_s[place] for place in self._order], dtype=np.int64)
@@ -152,25 +151,6 @@ class DayTrace:
 
     def _unix(self, offset_s: int) -> int:
         return self._problem.horizon.start_unix + offset_s
-
-
-def _in_time_for(jobs: list[Job], left_out: list[Job]) -> list[Job]:
-    """Jobs with the deadlines that those need which wait for them and are left out."""
-    due = {job.id: job.deadline_unix for job in (*jobs, *left_out) if job.deadline_unix is not None}
-    asked_s = {job.id: job.requested_s for job in (*jobs, *left_out)}
-    waiting = list(left_out)
-    while waiting:
-        job = waiting.pop()
-        if job.id not in due:
-            continue
-        start_unix = due[job.id] - job.requested_s
-        for needed in job.after:
-            if needed.job_id in asked_s:
-                end_unix = start_unix + (0 if needed.waits_for_end else asked_s[needed.job_id])
-                if end_unix < due.get(needed.job_id, end_unix + 1):
-                    due[needed.job_id] = end_unix
-                    waiting += [other for other in left_out if other.id == needed.job_id]
-    return [replace(job, deadline_unix=due[job.id]) if job.id in due else job for job in jobs]
 
 
 def _outages(problem: Problem, shift: int) -> Outages:
