@@ -5,7 +5,6 @@ python -m tests.compile_kernels
 
 from __future__ import annotations
 
-import gc
 import sys
 
 from planner.runs.compile_all import compile_all, missing
@@ -13,7 +12,6 @@ from planner.runs.compile_all import compile_all, missing
 
 def main() -> int:
     """Compile, and name the kernels that were forgotten; the tests that need them compile them."""
-    gc.disable()  # numba keeps most of the objects that it makes; looking through them takes a tenth of the time
     compile_all()
     for name in missing():
         print(f"planner/runs/compile_all.py does not call {name}; add what does", file=sys.stderr)

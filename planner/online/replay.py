@@ -219,7 +219,8 @@ def replay(
         schedule = watch.over(schedule, planned)
     playing: Playing
     by_steps = predicted or planned is not None or watch is not None
-    tell_if_missing(steps.step if by_steps or policy.kind not in SIMPLE else event_loop.advance_simple)
+    is_simple = policy.kind in SIMPLE and rounds == "second"
+    tell_if_missing(event_loop.advance_simple if is_simple and not by_steps else steps.step)
     if not isinstance(estimate, np.ndarray):
         playing = taught = TaughtReplay(
             state, estimate, refresh=policy.refreshes(rounds, predictions), schedule=schedule, on_progress=on_progress
@@ -229,7 +230,7 @@ def replay(
     elif planned is not None or watch is not None:
         playing = SteppedReplay(state, schedule=schedule, on_progress=on_progress)
     else:
-        playing = FixedReplay(state, on_progress, is_simple=policy.kind in SIMPLE)
+        playing = FixedReplay(state, on_progress, is_simple=is_simple)
     if policy.holds and holding.may_hold:
         playing = HoldingReplay(
             playing, trace if like is None else like.trace, holding, first_s=0 if past is None else past.moment_s

@@ -37,13 +37,16 @@ def advance(state, seconds):
 
 @kernel
 def advance_simple(state, seconds):
-    """The same under policies that plan nothing ahead. Baselines of a night need no more, and it is soon compiled."""
+    """The same under policies that plan nothing ahead, with rounds by the second.
+
+    Baselines of a night need no more, and it is sooner compiled.
+    """
     return _advance(state, seconds, None)
 
 
 @part
 def _advance(state, seconds, any_policy):
-    """The same; where ``any_policy`` is None, rounds of simple policies alone are compiled into it."""
+    """The same; where ``any_policy`` is None, only what `advance_simple` needs is compiled into it."""
     for _ in range(seconds):
         now = next_second(state)
         if now == NEVER:
@@ -52,8 +55,10 @@ def _advance(state, seconds, any_policy):
         if needed > state.times.shape[1]:
             return needed
         open_second(state, now)
-        if state.clock.every_event > 0:
-            _round_after_every_event(state, now, any_policy)
+        if any_policy is None:
+            _round_after_all_events(state, now, None)
+        elif state.clock.every_event > 0:
+            _round_after_every_event(state, now)
         else:
             _round_after_all_events(state, now, any_policy)
     return np.int64(-1)
@@ -70,19 +75,19 @@ def _round_after_all_events(state, now, any_policy):
 
 
 @part
-def _round_after_every_event(state, now, any_policy):
+def _round_after_every_event(state, now):
     """The arrivals and completions of a second with a round after each; one round before them for all that came first.
 
     That is what nodes and cancelled jobs did, and reservations that are due when nothing else happens.
     """
     if state.clock.scan > 0 or not (is_arriving(state, now) or is_ending(state, now)):
-        _schedule(state, now, any_policy)
+        schedule(state, now)
     while is_arriving(state, now):
         take_arrival(state)
-        _schedule(state, now, any_policy)
+        schedule(state, now)
     while is_ending(state, now):
         take_completion(state, now)
-        _schedule(state, now, any_policy)
+        schedule(state, now)
 
 
 @part
