@@ -173,7 +173,7 @@ def test_copies_of_the_same_text_share_their_code(tmp_path: Path) -> None:
     for copy in ("one", "two"):
         (tmp_path / copy).mkdir()
         (tmp_path / copy / "tiny.py").write_text(TINY)
-        hits.append(run_tiny(tmp_path / copy, tmp_path / "cache")[-1])
+        hits.append(run_tiny(tmp_path / copy, tmp_path / "cache")[3])
     assert hits == [0, 1]
 
 
@@ -223,7 +223,8 @@ del options._nrt, options.no_cfunc_wrapper
 LINKS = OTHER_NUMBAS.keys() - {"a later one", "no code library", "no compiler class"}
 KEEPS = {"this one", "a later one", "no code library", "no compiler class", "no such options"}
 TINY = """
-from planner.compiled import is_missing, kernel, part
+from typing import Any, NamedTuple
+from planner.compiled import by_address, is_missing, kernel, part
 
 @part
 def thrice(x):
@@ -236,16 +237,38 @@ def thrice_and_one(x):
 @kernel
 def both(x):
     return thrice_and_one(x) + thrice(x)
+
+@by_address
+class Table(NamedTuple):
+    values: Any
+    records: Any
+    step: int
+
+@part
+def last(table):
+    return table.values[table.values.shape[0] - 1]
+
+@kernel
+def move(table, by):
+    before = last(table)
+    for place in range(table.values.shape[0]):
+        table.values[place] += by * table.step
+    table.records[0].count += 1
+    return before, last(table), table.records.count[0]
 """
 TRY = """
-import json, numba, numba.core.ccallback
+import json, sys, numba, numba.core.ccallback, numpy as np
 from numba.core import caching as cache
 {change}
 import tiny
 was_missing = tiny.is_missing(tiny.both)
 answer = tiny.both(5)
 libraries = [type(code.library).__name__ for code in tiny.thrice.overloads.values()]
-print(json.dumps([answer, libraries, was_missing, sum(tiny.both.stats.cache_hits.values())]))
+records = np.rec.array([(5,)], dtype=[("count", "i8")])
+moved = [tiny.move(tiny.Table(np.arange(size), records, 2), 10) for size in (3, 5)]
+how = type(tiny.move.signatures[0][0]).__name__
+held = sys.getrefcount(records)
+print(json.dumps([answer, libraries, was_missing, sum(tiny.both.stats.cache_hits.values()), moved, how, held]))
 """
 
 
@@ -267,7 +290,8 @@ def run_tiny(folder: Path, cache: Path, change: str = "") -> list[Any]:
 def test_a_numba_that_is_built_in_another_way(tmp_path: Path, other: str) -> None:
     """Without what linking or keeping rests on, a kernel of two parts gives 3 * 5 + 1 + 3 * 5 = 31 all the same.
 
-    What is still as we know it is used: this numba links parts and keeps code, so that a second run compiles nothing.
+    What is still as we know it is used: this numba links parts and keeps code, so that a second run compiles nothing,
+    and hands tables on by address. Their fields are read anew in every call, and nothing of them is kept.
     """
     (tmp_path / "tiny.py").write_text(TINY)
 
@@ -275,8 +299,9 @@ def test_a_numba_that_is_built_in_another_way(tmp_path: Path, other: str) -> Non
         return run_tiny(tmp_path, tmp_path / "cache", OTHER_NUMBAS[other])
 
     libraries = ["PartLibrary" if other in LINKS else "JITCodeLibrary"]
-    assert run() == [31, libraries, other != "no cache class", 0]
+    told = [[[2, 22, 6], [4, 24, 7]], "Address" if other in LINKS else "NamedTuple", 2]
+    assert run() == [31, libraries, other != "no cache class", 0, *told]
     if other in KEEPS:
-        assert run() == [31, [], False, 1]
+        assert run() == [31, [], False, 1, *told]
     else:
         assert not list((tmp_path / "cache").rglob("*.nb*"))

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
@@ -20,6 +21,7 @@ from typing import Any, TypeVar
 from planner.places import away, kept_folder
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+Table = TypeVar("Table")
 
 
 def kernel(function: Function) -> Function:
@@ -34,6 +36,19 @@ def kernel(function: Function) -> Function:
 def part(function: Function) -> Function:
     """Compile a function into the kernels that call it; Python must not."""
     made: Function = _njit()(**_of_a_part())(function)
+    return made
+
+
+def by_address(made: type[Table]) -> type[Table]:
+    """Hand named tuples of a class on to compiled code as addresses, where that is known to work: it compiles sooner.
+
+    Compiled code can read their fields by name, and no more than that.
+    """
+    _njit()
+    with suppress(ImportError):
+        from planner.compiled.addresses import hand_on_by_address
+
+        hand_on_by_address(made)
     return made
 
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from planner.compiled import part
+from planner.compiled import by_address, part
 from planner.domain.columns import Ints, JobColumns
 from planner.domain.plan import most_cells
 from planner.domain.precedence import Links, no_links
@@ -23,6 +23,7 @@ REMEMBERED = 48
 """How many earlier jobs' starts are kept to bound later ones."""
 
 
+@by_address
 class JobTable(NamedTuple):
     """The jobs as the kernel takes them.
 
@@ -85,6 +86,7 @@ def jobs_of(columns: JobColumns) -> JobTable:
     )
 
 
+@by_address
 class NodeTimelines(NamedTuple):
     """Timelines of all nodes and of the site's power, and what was learned so far.
 

@@ -11,11 +11,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from planner.compiled import part
+from planner.compiled import by_address, part
 from planner.domain.columns import Ints
 from planner.machine.timeline import NEVER
 
 
+@by_address
 class Moments(NamedTuple):
     """The chain: when each moment is [s], what is free from then on, and the moments after and before it."""
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from planner.compiled import part
+from planner.compiled import by_address, part
 from planner.domain.columns import Floats, Ints
 from planner.machine.timeline import NEVER
 from planner.online.kernel.local_objective import cost_of
@@ -26,6 +26,7 @@ TOO_MUCH = np.inf
 """The value of an order that is given up, or for which there is no room."""
 
 
+@by_address
 class WindowJobs(NamedTuple):
     """What is known of all jobs, and when they start; ``weight`` multiplies a job's part of the objective."""
 
@@ -36,6 +37,7 @@ class WindowJobs(NamedTuple):
     start: Ints
 
 
+@by_address
 class Window(NamedTuple):
     """Jobs of a window by place: job, first entry to look at, least cost; orders of places, and starts by place."""
 

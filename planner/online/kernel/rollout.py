@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from planner.compiled import kernel, part
+from planner.compiled import by_address, kernel, part
 from planner.domain.columns import Floats, Ints
 from planner.machine.heap import pop, push
 from planner.machine.timeline import NEVER
@@ -33,6 +33,7 @@ QUEUED, RUNNING, HOLDING, IDLE, ARRIVED, OPEN = range(6)
 COUNTERS = 6
 
 
+@by_address
 class Outlook(NamedTuple):
     """What may lie ahead: jobs that run, then those that wait in the order of the queue, then those that will arrive.
 

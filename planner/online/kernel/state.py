@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from planner.compiled import by_address
 from planner.domain.columns import Floats, Ints
 
 
@@ -102,6 +103,7 @@ DEFINITIVE, TENTATIVE, TEMPORARY = _numbers(0, 3)
 Records = np.recarray[Any, np.dtype[Any]]
 
 
+@by_address
 class State(NamedTuple):
     """Everything that a replay reads and writes.
 

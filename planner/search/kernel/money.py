@@ -10,13 +10,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from planner.compiled import part
+from planner.compiled import by_address, part
 from planner.compiled.edges import piece_at
 from planner.domain.columns import Floats, Ints
 from planner.domain.wait_costs import DUE, LATE, RATE, READY, TWICE_H
 from planner.units import MILLIWATT_SECONDS_PER_KWH, SECONDS_PER_HOUR
 
 
+@by_address
 class Money(NamedTuple):
     """What a placement earns and costs.
 
@@ -81,6 +82,7 @@ class Money(NamedTuple):
     spare: Floats
 
 
+@by_address
 class Tally(NamedTuple):
     """What a placement adds up to; the rest is scratch space.
 

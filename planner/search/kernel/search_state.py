@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from planner.compiled import part
+from planner.compiled import by_address, part
 from planner.domain.columns import Floats, Ints
 from planner.machine.place import hold_job
 from planner.search.kernel.money import add_job
@@ -25,6 +25,7 @@ EARLIEST, PRICED, WANDERING = 0, 1, 2
 """Where a step puts its jobs back."""
 
 
+@by_address
 class SearchState(NamedTuple):
     """Where a search stands; the rest is scratch space.
 

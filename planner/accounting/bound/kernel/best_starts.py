@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from planner.compiled import kernel, part
+from planner.compiled import by_address, kernel, part
 from planner.compiled.edges import piece_at
 from planner.domain.columns import Floats, Ints
 from planner.domain.wait_costs import DUE, LATE, RATE, READY, TWICE_H
@@ -22,6 +22,7 @@ HARDLY = -30.0
 """A start that is this many times the smoothing below the best has no part in the smooth form."""
 
 
+@by_address
 class OfferTable(NamedTuple):
     """The offers of all jobs, those of job i from ``first[i]`` on; ``is_owed`` are the jobs that must start.
 
@@ -41,6 +42,7 @@ class OfferTable(NamedTuple):
     waits: Floats
 
 
+@by_address
 class StartList(NamedTuple):
     """The starts of one offer: when, in which slots they begin and end, and what they earn; and scratch space.
 

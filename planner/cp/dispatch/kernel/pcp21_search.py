@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from planner.compiled import kernel, part
+from planner.compiled import by_address, kernel, part
 from planner.domain.columns import Floats, Ints
 from planner.machine.choose_nodes import copies_in
 from planner.machine.earliest import earliest_for_many
@@ -39,6 +39,7 @@ LENGTH, POWER, IS_PLACED, START, BEST_START = np.arange(5, dtype=np.int64)
 AT_ONCE, PER_SECOND = np.arange(2, dtype=np.int64)
 
 
+@by_address
 class Tables(NamedTuple):
     """Everything of one search; jobs in order of priority.
 
