@@ -67,8 +67,9 @@ class Outcome:
         end_s = self.end_s
         if rule == "last":
             return self.where(np.arange(len(self)) != np.argmax(end_s))
-        first = np.sort(end_s)[len(end_s) // 100]
-        return self.where((end_s > first) & (end_s < self.submit_s.max()))
+        is_first = np.zeros(len(self), dtype=np.bool_)
+        is_first[np.argsort(end_s, kind="stable")[: len(self) // 100]] = True
+        return self.where(~is_first & (end_s < self.submit_s.max()))
 
     def where(self, kept: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> Outcome:
         """Only some of the jobs."""

@@ -72,7 +72,7 @@ def _misses(outcome: Outcome) -> float:
 
 
 def _deadline_usage(outcome: Outcome) -> float:
-    due = outcome.where(outcome.deadline_s >= 0)
+    due = outcome.where(outcome.deadline_s > np.maximum(outcome.submit_s, 0))
     return _mean(due.flow_s / (due.deadline_s - due.submit_s))
 
 
@@ -144,7 +144,11 @@ _ALL = (
     Metric("makespan", "first submission to last end [s]", _makespan, False),
     Metric("deadlines", "jobs with a deadline", lambda jobs: float(np.count_nonzero(jobs.deadline_s >= 0))),
     Metric("misses", "jobs that end after their deadline", _misses),
-    Metric("usage", "mean (completion - submit) / (deadline - submit), where there is one", _deadline_usage),
+    Metric(
+        "usage",
+        "mean (completion - submit) / (deadline - submit), where there is one after the submission",
+        _deadline_usage,
+    ),
     Metric("held", "jobs that are held for cheaper hours", _held),
     Metric(
         "hold",

@@ -275,7 +275,7 @@ def _remember_ended(past: Past, jobs: Records, taken: Floats) -> None:
         start_s = np.where(past.is_history, jobs["submit"], start_s)
     end_s = start_s + jobs["runtime"]
     ended = np.flatnonzero((start_s >= 0) & (end_s < past.moment_s))
-    ended = ended[np.argsort(end_s[ended], kind="stable")]
+    ended = ended[np.lexsort((start_s[ended], end_s[ended]))]
     part = jobs["runtime"][ended] / jobs["estimate"][ended]
     last = np.full(len(ended), len(taken) - 1)
     for of in (jobs["like_name"][ended], jobs["like_kind"][ended], jobs["like_user"][ended], last):

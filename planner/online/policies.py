@@ -15,7 +15,7 @@ ORDERS: dict[str, str] = {
     "saf": "smallest area first: width times estimate",
     "laf": "largest area first: width times estimate",
     "laljf": "largest area first, longer first among equals",
-    "spf": "smallest product of width and squared estimate first",
+    "spf": "smallest product of width and squared estimate first, smaller area first among equals",
     "srf": "smallest request first: narrowest, shorter first among equals",
     "lrf": "largest request first: widest, longer first among equals",
 }

@@ -46,10 +46,11 @@ class TaughtReplay(SteppedReplay):
         """
         jobs, start = self.jobs, self.jobs.start
         end = np.minimum(start + jobs.runtime, jobs.cancel_s)
-        events = [(int(jobs.submit[one]), 0, one) for one in range(self.clock.arrived.item())]
-        events += [(int(end[one]), 1, one) for one in np.flatnonzero((start >= 0) & (end < moment_s)).tolist()]
-        events += [(int(start[one]), 2, one) for one in np.flatnonzero(start >= 0).tolist()]
-        for second, what, one in sorted(events):
+        events = [(int(jobs.submit[one]), 0, 0, one) for one in range(self.clock.arrived.item())]
+        ended = np.flatnonzero((start >= 0) & (end < moment_s)).tolist()
+        events += [(int(end[one]), 1, int(start[one]), one) for one in ended]  # in one second, those that began first
+        events += [(int(start[one]), 2, 0, one) for one in np.flatnonzero(start >= 0).tolist()]
+        for second, what, _, one in sorted(events):
             if what == 1:
                 self._end(one, second)
                 continue

@@ -27,16 +27,24 @@ from planner.scenario.schema import Scenario
 MOST_DAYS = 3660
 
 
-def settle_replay(scenario: Scenario, jobs: tuple[Job, ...], replay: Replay) -> list[tuple[dt.date, Totals]]:
-    """The totals of each day from the first start to the last end; jobs are in the order of the trace."""
-    origin = origin_of(replay.trace)
-    if not jobs:
-        return []
-    first_unix, last_unix = int(replay.start_s.min()) + origin, int(replay.end_s.max()) + origin
+def settle_replays(
+    scenario: Scenario, jobs: tuple[Job, ...], replays: Sequence[Replay]
+) -> list[list[tuple[dt.date, Totals]]]:
+    """The totals of each day, of each of some replays of one trace, from the first start of all to their last end.
+
+    Jobs are in the order of the trace.
+    """
+    if not jobs or not replays:
+        return [[] for _ in replays]
+    trace = replays[0].trace
+    origin = origin_of(trace)
+    first_unix = min(int(each.start_s.min()) for each in replays) + origin
+    last_unix = max(int(each.end_s.max()) for each in replays) + origin
     days = (last_unix - first_unix) // DAY_S
     if days > MOST_DAYS:
-        raise InputError(f"{replay.trace.source}: the replay takes {days:,} days; at most {MOST_DAYS:,} are settled")
-    return list(_settle_days(scenario, jobs, replay, Horizon.of_unix(first_unix, scenario.zone), last_unix))
+        raise InputError(f"{trace.source}: the replay takes {days:,} days; at most {MOST_DAYS:,} are settled")
+    first = Horizon.of_unix(first_unix, scenario.zone)
+    return [list(_settle_days(scenario, jobs, each, first, last_unix)) for each in replays]
 
 
 def settle_window(

@@ -260,7 +260,7 @@ def checked_run(
     """A replay under the names of its policy and its estimate, checked and then measured."""
     require_sound(result)
     outcome = outcome_of(result)
-    values = measure(outcome, list(measured.metrics), measured.trimming) | _money(source, result, measured)
+    values = measure(outcome, list(measured.metrics), measured.trimming)
     return ReplayRun(*names, result, values, len(outcome.trimmed(measured.trimming)), cpu_s, remark)
 
 
@@ -287,13 +287,18 @@ def outcome_of(result: Replay) -> Outcome:
     )
 
 
-def _money(source: Source, result: Replay, measured: Measurement) -> dict[str, float]:
+def with_money(runs: list[ReplayRun], source: Source, measured: Measurement) -> list[ReplayRun]:
+    """The runs with their energy and money, all settled over the same days: idle nodes draw power on each of them."""
     if not measured.money or measured.scenario is None:
-        return {}
-    from planner.runs.replay_ledger import settle_replay, sum_of_days
+        return runs
+    from planner.runs.replay_ledger import settle_replays, sum_of_days
 
-    totals = sum_of_days(settle_replay(measured.scenario, source.jobs, result))
-    return {name: totals[name] for name in measured.money}
+    settled = settle_replays(measured.scenario, source.jobs, [run.replay for run in runs])
+    totals = [sum_of_days(days) for days in settled]
+    return [
+        replace(run, values=run.values | {name: found[name] for name in measured.money})
+        for run, found in zip(runs, totals, strict=True)
+    ]
 
 
 def simulate_offline(

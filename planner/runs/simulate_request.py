@@ -22,7 +22,7 @@ from planner.online.search_options import OfflineSearch
 from planner.pages.simulate import replay_page
 from planner.runs.asked import open_scenario, parse_day
 from planner.runs.one_day import require_order
-from planner.runs.simulate import Conduct, Measurement, ReplayRun, RoundEngine, simulate, simulate_offline
+from planner.runs.simulate import Conduct, Measurement, ReplayRun, RoundEngine, simulate, simulate_offline, with_money
 from planner.scenario.schema import Scenario
 from planner.store.folder import filled
 from planner.store.one_file import write_rows, write_text
@@ -54,6 +54,10 @@ class AskedReplay:
 
     def __post_init__(self) -> None:
         PERCENT.require("--deadlines", self.deadlines)
+        if self.settings and self.scenario is None:
+            raise InputError("--set changes what a scenario says; give --scenario as well")
+        if not self.policies and not self.offline:
+            raise InputError("give a policy, such as easy; `plan show policies` names them all")
         if self.processors is not None and self.scenario is not None:
             raise InputError("give --processors or --scenario, not both: one pool, or the scenario's cluster")
         if self.scenario is not None and self.partitions:
@@ -141,7 +145,7 @@ def replays(
     have finished.
     """
     objectives = [offline_objective(name) for name in asked.offline]
-    policies, not_run = with_engine([policy_named(name) for name in asked.policies], asked.engine)
+    policies, not_run = with_engine(list(dict.fromkeys(map(policy_named, asked.policies))), asked.engine)
     if not_run:
         on_remark(not_run)
     scenario = asked.scenario
@@ -163,7 +167,7 @@ def replays(
     if objectives:
         search = OfflineSearch(seed=asked.seed)
         runs += simulate_offline(source, objectives, measured, search, conduct=conduct, on_run=on_run)
-    return Replays(source, runs, conduct, used, policies, asked.trim)
+    return Replays(source, with_money(runs, source, measured), conduct, used, policies, asked.trim)
 
 
 def _source(asked: AskedReplay, scenario: Scenario | None) -> Source:

@@ -109,8 +109,9 @@ BATSIM_COLUMNS = (
     "allocated_resources",
     "consumed_energy",
     "metadata",
+    "ready_time",
 )
-"""Columns of Batsim's jobs.csv, in its order."""
+"""Columns of Batsim's jobs.csv, in its order, and when a job joined the queue: after those that it waits for."""
 
 
 def write_batsim_jobs(replay: Replay, path: Path) -> None:
@@ -129,9 +130,10 @@ def _batsim_rows(replay: Replay) -> Iterable[list[object]]:
         trace.requested_s.tolist(),
         replay.start_s.tolist(),
         trace.runtime_s.tolist(),
+        replay.ready_s.tolist(),
         strict=True,
     )
-    for job, (identity, submit, width, requested, start, runtime) in enumerate(columns):
+    for job, (identity, submit, width, requested, start, runtime, ready) in enumerate(columns):
         cut = runtime >= requested
         units = replay.node_of_unit[trace.unit_ptr[job] : trace.unit_ptr[job + 1]].tolist()
         nodes = "" if pool else " ".join(map(str, sorted(set(units))))
@@ -140,5 +142,5 @@ def _batsim_rows(replay: Replay) -> Iterable[list[object]]:
         flow = start + runtime - submit
         yield [
             *(identity, workload, "", submit, f"{width:g}", requested, int(not cut), state, start, runtime),
-            *(start + runtime, start - submit, flow, f"{flow / runtime:.6f}", nodes, energy, ""),
+            *(start + runtime, start - submit, flow, f"{flow / runtime:.6f}", nodes, energy, "", ready),
         ]

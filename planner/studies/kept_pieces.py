@@ -1,4 +1,7 @@
-"""What a study keeps between calls: every finished piece in a file of its own, named by what it was made from."""
+"""What a study keeps between calls: every finished piece in a file of its own, named by what it was made from.
+
+Below its content stands a digest of it: a piece that was damaged is made anew.
+"""
 
 from __future__ import annotations
 
@@ -57,14 +60,14 @@ def code_mark(maker: str) -> str:
 def make_missing(tasks: Iterable[Task], engine: TaskEngine, on_done: OnDone) -> None:
     """Make what is missing, side by side; the first error ends it, and what is done is kept."""
     by_path = {task.path: task for task in tasks}
-    missing = [task for task in by_path.values() if not task.path.is_file()]
+    missing = [task for task in by_path.values() if content_of(task.path) is None]
     for task in by_path.values():
         if task not in missing:
             on_done(task.name)
     calls = [(task.name, partial(_do, task)) for task in missing]
     run_calls(calls, engine, lambda number: on_done(missing[number].name))
     for task in missing:
-        if not task.path.is_file():
+        if content_of(task.path) is None:
             raise not_shared(task.path)
 
 
@@ -93,13 +96,26 @@ def scenario_facts(scenario: Scenario) -> dict[str, Any]:
 _digest = cache(digest)
 
 
+def content_of(path: Path) -> bytes | None:
+    """What is kept of a piece; None where there is nothing, or nothing whole."""
+    try:
+        content, _, seal = path.read_bytes().rpartition(b"\n")
+    except OSError:
+        return None
+    return content if seal == _seal(content) else None
+
+
+def _seal(content: bytes) -> bytes:
+    return hashlib.sha256(content).hexdigest().encode()
+
+
 def put_piece(path: Path, content: bytes) -> None:
     """Write a piece in one step, in place of any that was made from something else."""
     name = path.stem
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with alone_in(path.parent):
-            put(path, content)
+            put(path, content + b"\n" + _seal(content))
             for other in path.parent.iterdir():
                 if other.stem == name and other != path:
                     other.unlink(missing_ok=True)

@@ -232,9 +232,53 @@ def test_a_cluster_with_energy_and_profit(tmp_path: Path, capsys: pytest.Capture
     assert row["wait"] == 0
 
 
+def test_all_runs_are_settled_over_the_same_days(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """EASY ends before midnight, hold in the cheap hours after it: idle nodes draw power for two days under both."""
+    monkeypatch.chdir(tmp_path)
+    Path("idle.yaml").write_text(
+        "base: sample\nweather: {source: constant, temperature_c: 15}\n"
+        "cluster: {classes: {cpu: {count: 4, capacity: {cores: 32, memory_gb: 128}, idle_w: 100}}}\n"
+        'tariff: {kind: bands, eur_per_kwh: 0.30, bands: [{from: "00:00", to: "06:00", eur_per_kwh: 0.01}]}\n'
+        "rules: {max_delay: 6h}\ngoal: {waiting: 0.0001}\n"
+    )
+    hours = (8, 10, 12, 14, 16, 20)
+    lines = [f"h{hour},2024-06-01T{hour:02}:00:00-04:00,3600,3600,32,300" for hour in hours]
+    Path("late.csv").write_text("\n".join(["job_id,submit_time,requested_s,runtime_s,cores,power_w", *lines]) + "\n")
+    words = ["simulate", "late.csv", "--scenario", "idle.yaml", "--metrics", "it_kwh,energy_cost_eur", "--json", "-q"]
+    assert run([*words, "-p", "easy,hold"]) == 0
+    easy, hold = json.loads(capsys.readouterr().out)["runs"]
+    assert hold["it_kwh"] == pytest.approx(easy["it_kwh"])
+    assert hold["energy_cost_eur"] < easy["energy_cost_eur"]
+    assert run([*words, "-p", "easy"]) == 0
+    (alone,) = json.loads(capsys.readouterr().out)["runs"]
+    assert alone["it_kwh"] == pytest.approx(easy["it_kwh"] - 4 * 0.1 * 24)
+
+
+def test_files_say_when_a_job_joined_the_queue(tmp_path: Path) -> None:
+    """Waits in the file count from the submission, those of the metrics from the end of the job before."""
+    path = tmp_path / "after.csv"
+    path.write_text("job_id,submit_unix,dependency,requested_s,cores\nx,0,,100,1\na,10,afterok:x,30,1\n")
+    assert run(["simulate", str(path), "--processors", "1", "--out", str(tmp_path / "out"), "-q"]) == 0
+    with (tmp_path / "out" / "easy.requested.jobs.csv").open(encoding="utf-8") as stream:
+        rows = list(csv.DictReader(stream))
+    assert [(row["waiting_time"], row["ready_time"]) for row in rows] == [("0", "0"), ("90", "100")]
+    with (tmp_path / "out" / "metrics.csv").open(encoding="utf-8") as stream:
+        assert float(next(csv.DictReader(stream))["wait"]) == 0
+
+
+def test_a_policy_under_two_names_runs_once(trace: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Else one of the two files would be lost."""
+    assert run(["simulate", str(trace), "-p", "list,backfill,list", "--json"]) == 0
+    assert [row["policy"] for row in json.loads(capsys.readouterr().out)["runs"]] == ["list"]
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
+        (["-p", ""], "give a policy, such as easy"),
+        (["--set", "rules.max_delay=6h"], "--set changes what a scenario says; give --scenario as well"),
         (["-p", "eazy"], "unknown policy 'eazy'; known: strict"),
         (["-p", "xaf-list"], "unknown order 'xaf' in policy 'xaf-list'; known: fcfs"),
         (["-e", "oracle"], "unknown estimate or predictor 'oracle'; known: actual"),

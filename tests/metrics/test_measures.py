@@ -73,6 +73,9 @@ def test_deadlines() -> None:
     assert (METRICS["deadlines"].of(late), METRICS["misses"].of(late), METRICS["usage"].of(late)) == (1, 0, 0.5)
     missed = outcome([0, 0], [0, 20], [20, 5], [4, 2], deadline_s=np.array([-1, 20]))
     assert METRICS["misses"].of(missed) == 1
+    before = outcome([10, 10], [10, 20], [20, 5], [4, 2], deadline_s=np.array([10, 25]))
+    assert METRICS["misses"].of(before) == 1
+    assert METRICS["usage"].of(before) == 1, "of the one whose deadline is after its submission"
     assert math.isnan(METRICS["usage"].of(TWO))
 
 
@@ -85,11 +88,12 @@ def test_accuracy() -> None:
 
 
 def test_trimming_drops_warm_up_and_cool_down() -> None:
-    """Of 200 jobs ending at 1, 2, ..., the first three (1 %, and the border) and those from 199 on are out."""
+    """Of 200 jobs ending at 1, 2, ..., the first two (1 %) and those from 199 on are out; of 99 none is 1 %."""
     submit = list(range(200))
     jobs = outcome(submit, submit, [1] * 200, [1] * 200)
     steady = jobs.trimmed("steady")
-    assert (int(steady.end_s.min()), int(steady.end_s.max())) == (4, 198)
+    assert (int(steady.end_s.min()), int(steady.end_s.max())) == (3, 198)
+    assert int(jobs.where(jobs.end_s < 100).trimmed("steady").end_s.min()) == 1
     assert len(jobs.trimmed("none")) == 200
     # the machine as a whole is measured over all jobs, whatever is trimmed
     values = measure(jobs, [metric_named("makespan"), metric_named("wait")], "steady")

@@ -10,8 +10,8 @@ from planner.inputs.traces import read_cluster
 from planner.online.estimates import estimate_named
 from planner.online.policies import policy_named
 from planner.runs.asked import open_scenario
-from planner.runs.replay_ledger import settle_replay, sum_of_days
-from planner.runs.simulate import Measurement, simulate
+from planner.runs.replay_ledger import settle_replays, sum_of_days
+from planner.runs.simulate import Measurement, simulate, with_money
 
 JOBS = """\
 job_id,submit_time,requested_s,runtime_s,units,cores_per_unit,power_w
@@ -29,10 +29,11 @@ def test_a_job_over_midnight_earns_on_both_days(tmp_path: Path) -> None:
     source = read_cluster(path, scenario)
     measured = Measurement.named(["wait", "it_kwh", "revenue_eur", "profit_eur", "energy_cost_eur"], scenario=scenario)
     (run,) = simulate(source, [policy_named("easy")], [estimate_named("requested")], measured)
-    days = settle_replay(scenario, source.jobs, run.replay)
+    days = settle_replays(scenario, source.jobs, [run.replay])[0]
     assert [day.isoformat() for day, _ in days] == ["2024-06-01", "2024-06-02"]
     assert [totals.work_kwh for _, totals in days] == pytest.approx([0.5, 0.75])
-    assert run.values["revenue_eur"] == pytest.approx(64 * 0.02)
+    (settled,) = with_money([run], source, measured)
+    assert settled.values["revenue_eur"] == pytest.approx(64 * 0.02)
     total = sum_of_days(days)
-    assert run.values["profit_eur"] == pytest.approx(total["revenue_eur"] - total["energy_cost_eur"])
-    assert run.values["it_kwh"] == pytest.approx(1.25 + total["idle_kwh"])
+    assert settled.values["profit_eur"] == pytest.approx(total["revenue_eur"] - total["energy_cost_eur"])
+    assert settled.values["it_kwh"] == pytest.approx(1.25 + total["idle_kwh"])

@@ -7,6 +7,7 @@ from dataclasses import replace as with_changes
 import numpy as np
 import pytest
 
+from planner.domain.job import Dependency
 from planner.domain.trace import Trace, pool_trace
 from planner.errors import InputError
 from planner.online.audit_replay import violations
@@ -83,6 +84,23 @@ def test_a_predictor_learns_from_the_past(name: str) -> None:
             cut = replay(trace, policy, estimate_named(name).make(trace), until_s=moment)
             on = replay(trace, policy, estimate_named(name).make(trace), past=cut.past_at(moment))
             assert on.start_s.tolist() == whole.start_s.tolist(), (seed, moment)
+
+
+def test_a_predictor_hears_of_ends_in_one_second_in_the_order_of_starts() -> None:
+    """Both end at 10; a began at 5, after b at 2, so it is the last of the user's whose length is known: 5, not 8."""
+    trace = pool_trace(
+        ("x", "a", "b", "k"),
+        *(np.array(column) for column in ([0, 1, 2, 12], [5, 5, 8, 20], [5, 100, 100, 100], [1, 1, 1, 1])),
+        3,
+        user=np.array([0, 1, 1, 1]),
+        after=[(), (Dependency("afterok", "x"),), (), ()],
+    )
+    policy, believed = policy_named("easy"), estimate_named("data")
+    whole = replay(trace, policy, believed.make(trace))
+    past = replay(trace, policy, believed.make(trace), until_s=11).past_at(11)
+    on = replay(trace, policy, believed.make(trace), past=past)
+    assert whole.start_s.tolist() == [0, 5, 2, 12]
+    assert on.estimate_s.tolist()[3] == whole.estimate_s.tolist()[3] == 5
 
 
 @pytest.mark.parametrize("rounds", ["second", "event"])

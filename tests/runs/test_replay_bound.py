@@ -23,7 +23,7 @@ from planner.online.policies import policy_named
 from planner.online.replay import Replay, replay
 from planner.runs import replay_ledger
 from planner.runs.replay_bound import clairvoyant_bound
-from planner.runs.replay_ledger import settle_replay, settle_window, sum_of_days
+from planner.runs.replay_ledger import settle_replays, settle_window, sum_of_days
 from planner.scenario.schema import Scenario
 from tests.runs.replayed_site import FIRST_DAY, random_site
 
@@ -137,7 +137,7 @@ def test_a_window_has_its_days_whether_or_not_anything_runs(tmp_path: Path) -> N
     """An empty day after the work is settled too; those before it are the days of the replay."""
     scenario, source = random_site(tmp_path, 1, jobs=5)
     run = easy(source)
-    own = dict(settle_replay(scenario, source.jobs, run))
+    own = dict(settle_replays(scenario, source.jobs, [run])[0])
     first = min(own)
     days = settle_window(scenario, source.jobs, run, first_day=first, days=len(own) + 1)
     assert [day for day, _ in days] == [first + dt.timedelta(days=k) for k in range(len(own) + 1)]

@@ -154,6 +154,13 @@ def test_the_study_runs_and_goes_on(trace: Path, tmp_path: Path, monkeypatch: py
     assert len(made) == 7
 
 
+def test_one_job_alone_has_no_percents(trace: Path, tmp_path: Path) -> None:
+    """It is the one that ends last, which is left out, so there is nothing to be drawn."""
+    command = ["study", "cp-online", str(trace), "-p", "easy", "-e", "actual", "--jobs", "1", "--out", str(tmp_path)]
+    assert run([*command, "-q"]) == 0
+    assert (tmp_path / "studies" / "cp-online" / "cp-online.html").exists()
+
+
 def test_two_processes_give_the_same_rows(trace: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """All but the time that it took."""
     found = []

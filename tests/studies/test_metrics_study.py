@@ -122,6 +122,21 @@ def test_the_study_runs_and_goes_on(
     assert "What is met" not in (folder / "metrics.html").read_text("utf-8")
 
 
+@pytest.mark.parametrize("left", [b"", b"{", b"[]", b'{"a": null}'])
+def test_a_damaged_piece_is_made_anew(trace: Path, tmp_path: Path, left: bytes) -> None:
+    """Whatever is left of it; all else is taken as it was kept."""
+    command = ["study", "metrics", str(trace), "--part", "policies", "--jobs", "10", "--out", str(tmp_path), "-q"]
+    assert run(command) == 0
+    table = tmp_path / "studies" / "metrics" / "metrics.csv"
+    before = table.read_bytes()
+    piece = min((tmp_path / "studies" / "metrics" / "pieces" / "replays").iterdir())
+    whole = piece.read_bytes()
+    piece.write_bytes(left)
+    assert run(command) == 0
+    assert json.loads(piece.read_bytes().partition(b"\n")[0]).keys() == json.loads(whole.partition(b"\n")[0]).keys()
+    assert len(csv_rows(table)) == len(before.splitlines()) - 1
+
+
 @pytest.mark.parametrize(
     ("more", "says"),
     [
