@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,6 +11,7 @@ from planner.accounting.room import ready_moments
 from planner.accounting.settle import settle
 from planner.domain.best_so_far import never
 from planner.domain.day_summary import Baseline, EasyDay
+from planner.domain.job import Job
 from planner.domain.ledger import Totals
 from planner.domain.plan import Plan
 from planner.domain.problem import Problem, Running
@@ -60,14 +62,20 @@ def easy_day(baselines: Baselines, happened: Problem, ours: Totals) -> EasyDay:
 def waits_of(problem: Problem, plan: Plan) -> Waits:
     """How long jobs wait in a plan: from submission, their user's begin, or all that they wait for having come first.
 
-    A job that the plan defers waits until the end of the day at least. For one that started before the plan its
-    submission or begin counts.
+    A job that the plan defers waits until the end of the day at least.
     """
     before = [work for work in problem.running if _is_todays(problem, work)]
-    released_s = [problem.horizon.to_s(work.job.release_unix) for work in before]
-    ready_s = np.concatenate([ready_moments(problem, plan), np.array(released_s, dtype=np.int64)])
+    came_s = {work.job.id: (work.start_s, work.end_s) for work in problem.running}
+    started_s = [_ready_s(problem, work.job, came_s) for work in before]
+    ready_s = np.concatenate([ready_moments(problem, plan), np.array(started_s, dtype=np.int64)])
     start_s = np.concatenate([plan.start_s, np.array([work.start_s for work in before], dtype=np.int64)])
     return Waits.of(ready_s, start_s, problem.horizon.length_s)
+
+
+def _ready_s(problem: Problem, job: Job, came_s: Mapping[str, tuple[int, int]]) -> int:
+    """When a job that has started could first: what it waited for and is not known had come first by midnight [s]."""
+    first_s = [came_s.get(needed.job_id, (0, 0))[needed.waits_for_end] for needed in job.after]
+    return max([problem.horizon.to_s(job.release_unix), *first_s])
 
 
 def _started_before(problem: Problem) -> int:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from dataclasses import replace
 from itertools import pairwise
 
 from planner.domain.cluster import CORES, Cluster
@@ -12,6 +11,7 @@ from planner.domain.horizon import Horizon
 from planner.domain.job import Job, UnitGroup
 from planner.domain.situation import StartedJob
 from planner.errors import InputError
+from planner.inputs.books.as_planned import as_planned
 from planner.inputs.jobs.unit_groups import MEMORY
 from planner.inputs.slurm.job import SlurmJob
 from planner.inputs.slurm.node_classes import GPUS, MB_PER_GB
@@ -72,7 +72,7 @@ def run_of(
     source: str,
     repaired: Counter[str],
 ) -> StartedJob:
-    """The run of a job on nodes of these numbers; what is not in the accounts is as its plan has it, ``known``."""
+    """The run of a job on nodes of these numbers; ``known`` is the same job as it was planned."""
     assert said.start_unix is not None
     cpus = said.had.cpus or len(nodes)
     capacity = [cluster.classes[cluster.class_index(node)].capacity for node in nodes]
@@ -96,41 +96,24 @@ def run_of(
     repaired[CAPPED] += is_capped
     repaired[ENDLESS] += said.limit_s is None and known is None
     repaired += Counter()
-    units = tuple(UnitGroup(len(members), amounts) for amounts, members in groups.items())
+    ran_s = YEAR_S if said.end_unix is None else max(1, said.end_unix - said.start_unix)
+    asked = Asked(
+        label,
+        tuple(UnitGroup(len(members), amounts) for amounts, members in groups.items()),
+        said.limit_s or (ran_s if known is None else known.requested_s),
+        said.user,
+        said.account,
+        said.name,
+        said.partition,
+    )
+    job = asked.job(min(said.submit_unix, said.start_unix), power(asked))
     return StartedJob(
-        _job(label, said, units, float(cpus), power, known),
+        as_planned(job, known),
         said.start_unix,
         tuple(node for members in groups.values() for node in members),
         said.end_unix,
         cancelled=said.is_cancelled and said.end_unix is not None,
         energy_j=None if said.end_unix is None else said.energy_j,
-    )
-
-
-def _job(
-    label: str, said: SlurmJob, units: tuple[UnitGroup, ...], cpus: float, power: PowerModel, known: Job | None
-) -> Job:
-    """The job: what the accounts say of it, and the rest as its plan has it."""
-    assert said.start_unix is not None
-    ran_s = YEAR_S if said.end_unix is None else max(1, said.end_unix - said.start_unix)
-    limit_s = said.limit_s or ran_s
-    asked = Asked(label, units, limit_s, said.user, said.account, said.name, said.partition)
-    job = asked.job(min(said.submit_unix, said.start_unix), power(asked))
-    if known is None:
-        return job
-    planned_cores = known.total(CORES)
-    return replace(
-        job,
-        requested_s=said.limit_s or known.requested_s,
-        power_w=known.power_w * cpus / planned_cores if planned_cores else known.power_w,
-        account=said.account or known.account,
-        user=said.user or known.user,
-        name=said.name or known.name,
-        deadline_unix=known.deadline_unix,
-        revenue_weight=known.revenue_weight,
-        promise=known.promise,
-        qos=known.qos,
-        partition=said.partition or known.partition,
     )
 
 

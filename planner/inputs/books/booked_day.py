@@ -15,7 +15,8 @@ from planner.domain.situation import SiteState, Situation, StartedJob
 from planner.domain.situation_check import overused
 from planner.errors import InputError
 from planner.inputs.books.accounted import cpu_hours, labelled, node_numbers, run_of
-from planner.inputs.books.measured import with_measured_power
+from planner.inputs.books.as_planned import as_planned
+from planner.inputs.books.measured import sharing, with_measured_power
 from planner.inputs.build import Day, build
 from planner.inputs.jobs.power_models import power_of
 from planner.inputs.slurm.job import SlurmJob
@@ -113,9 +114,11 @@ def of_accounts(accounts: Accounts, intake: Intake, scenario: Scenario, horizon:
 def of_table(path: Path, scenario: Scenario, horizon: Horizon, known: Known, now_unix: int) -> Happened:
     """What a snapshot table says of a day that has ended by now; the table may know of later days too."""
     snapshot, intake = read_snapshot(path, at_unix=max(now_unix, horizon.end_unix), scenario=scenario)
-    runs, waiting, withdrawn = [], list(snapshot.pending), list(snapshot.withdrawn)
+    jobs = {job.id: as_planned(job, known.jobs.get(job.id)) for job in snapshot.jobs}
+    runs = []
+    waiting, withdrawn = ([jobs[job.id] for job in told] for told in (snapshot.pending, snapshot.withdrawn))
     for each in snapshot.started:
-        job = replace(each.job, promise=known.jobs[each.job.id].promise) if each.job.id in known.jobs else each.job
+        job = jobs[each.job.id]
         if each.start_unix >= horizon.end_unix:
             waiting.append(job)
         elif each.end_unix is None or each.end_unix > max(each.start_unix, horizon.start_unix):
@@ -127,7 +130,7 @@ def of_table(path: Path, scenario: Scenario, horizon: Horizon, known: Known, now
         tuple(runs),
         tuple(job for job in waiting if job.submit_unix < horizon.end_unix),
         tuple(withdrawn),
-        frozenset(job.id for job in snapshot.jobs),
+        frozenset(jobs),
         intake,
     )
 
@@ -138,7 +141,7 @@ def booked_day(scenario: Scenario, horizon: Horizon, happened: Happened, known: 
     Jobs that run over midnight are as they were then: still running, with the end that their requested time lets
     expect. So the books of a day do not depend on when they are made.
     """
-    runs, measured, refused = with_measured_power(happened.runs, scenario.cluster, horizon)
+    runs, measured, refused = with_measured_power(_as_they_shared(happened.runs), scenario.cluster, horizon)
     happened.intake.notes += [f"measured energy of {count} jobs is not used: {why}" for why, count in refused.items()]
     absent = [job for job in known.expected if job.id not in happened.named]
     if absent:
@@ -170,6 +173,17 @@ def require_over(horizon: Horizon, now_unix: int) -> None:
     """InputError while a day has not ended."""
     if now_unix < horizon.end_unix:
         raise InputError(f"{horizon.day} is not over in {horizon.zone}; book it when it is")
+
+
+def _as_they_shared(runs: tuple[StartedJob, ...]) -> tuple[StartedJob, ...]:
+    """The runs; one that was planned to have its nodes for itself, and had not, is as any other."""
+    shared = sharing([(run.nodes, run.start_unix, run.end_unix) for run in runs])
+    return tuple(
+        replace(run, job=replace(run.job, exclusive=False))
+        if run.job.exclusive and (place in shared or len(set(run.nodes)) < len(run.nodes))
+        else run
+        for place, run in enumerate(runs)
+    )
 
 
 def _at_the_end(run: StartedJob, horizon: Horizon) -> StartedJob:
