@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate
@@ -164,6 +164,10 @@ class Cluster:
                 f"no node of partition {', '.join(own)} is of class {', '.join(chosen)}; correct one of them"
             )
         return () if len(left) == len(every) else tuple(sorted(left))
+
+    def partition_classes(self, partitions: Collection[str]) -> tuple[str, ...]:
+        """Classes on which a job of these partitions may run, as in `allowed_classes`; all where one is not known."""
+        return self.allowed_classes(partitions if self.partitions.keys() >= set(partitions) else (), ())
 
     def class_index(self, node: int) -> int:
         """Index of the class that a node belongs to."""

@@ -11,6 +11,7 @@ import pytest
 
 from planner.cli.main import run
 from tests.days import DAY, SITE, plan, rows_of, write_small_site
+from tests.slurm_documents import sacct
 
 NEXT = "2024-06-02"
 SITE_WITH_PRICES = SITE.replace(
@@ -106,6 +107,33 @@ def test_the_plan_holds_against_the_columns_of_a_table(priced: Path) -> None:
     assert float(found["revenue_eur"]) == pytest.approx(2 * 3 * 0.05 * 0.3 * 2)
     waiting = {row["job_id"]: row for row in rows_of(day_of(priced) / "deferred.csv")}
     assert (waiting["1"]["account"], waiting["1"]["node_class"], waiting["1"]["power_w"]) == ("phys", "gpu", "123.4")
+
+
+@pytest.mark.parametrize("is_json", [False, True])
+def test_what_accounts_say_of_a_job_that_was_not_planned(priced: Path, is_json: bool) -> None:
+    """Its partition says on which classes it may run, and its QOS what it pays: half of the price of a GPU node."""
+    if is_json:
+        one_in_the_morning = 1717196400
+        times = {"submission": one_in_the_morning, "start": one_in_the_morning, "end": one_in_the_morning + 7200}
+        tres = {"allocated": [{"type": "cpu", "name": None, "id": 1, "count": 4}]}
+        told = {"partition": "g", "qos": "night", "account": "bio"}
+        text = json.dumps(sacct("24.11", array={}, nodes="gpu1", time=times, tres=tres, **told))
+    else:
+        cells = f"41|COMPLETED|{DAY}T01:00:00|{DAY}T01:00:00|{DAY}T03:00:00|gpu1|4|04:00:00|g|night"
+        text = f"{ACCOUNTS}|Partition|QOS\n{cells}\n"
+    Path("sacct.txt").write_text(text)
+    plan("book", "--day", DAY, "--sacct", "sacct.txt", "-q")
+    row = schedule_of(priced)["41"]
+    assert (row["node_class"], row["qos"]) == ("gpu", "night")
+    assert float(row["revenue_eur"]) == pytest.approx(4 * 2 * 0.1 * 0.5)
+
+
+@pytest.mark.parametrize("partition", ["all", "g,unknown", "unknown", ""])
+def test_partitions_that_tell_no_classes_apart(priced: Path, partition: str) -> None:
+    cells = f"9|COMPLETED|{DAY}T01:00:00|{DAY}T01:00:00|{DAY}T03:00:00|gpu1|4|04:00:00|{partition}"
+    Path("sacct.txt").write_text(f"{ACCOUNTS}|Partition\n{cells}\n")
+    plan("book", "--day", DAY, "--sacct", "sacct.txt", "-q")
+    assert float(schedule_of(priced)["9"]["revenue_eur"]) == pytest.approx(4 * 2 * 0.05)
 
 
 @pytest.mark.parametrize("shares", [False, True])

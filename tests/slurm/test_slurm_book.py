@@ -22,7 +22,7 @@ slurm: {idle_w: 0}
 power: {w_per_core: 5}
 """
 FORMAT = (
-    "JobID,JobName,User,Account,Partition,State,Submit,Start,End,Elapsed,Timelimit,NodeList,AllocCPUS,AllocTRES,"
+    "JobID,JobName,User,Account,Partition,QOS,State,Submit,Start,End,Elapsed,Timelimit,NodeList,AllocCPUS,AllocTRES,"
     "ConsumedEnergyRaw"
 )
 

@@ -105,8 +105,9 @@ def run_of(
         said.account,
         said.name,
         said.partition,
+        cluster.partition_classes(said.partitions),
     )
-    job = asked.job(min(said.submit_unix, said.start_unix), power(asked))
+    job = asked.job(min(said.submit_unix, said.start_unix), power(asked), qos=said.qos)
     return StartedJob(
         as_planned(job, known),
         said.start_unix,

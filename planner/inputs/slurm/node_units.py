@@ -115,7 +115,7 @@ def asked_of(job: SlurmJob, whole_cpus: float, cluster: Cluster, machine: SlurmM
     scenario has nodes of its own.
     """
     request = _request(job, whole_cpus, has_gpus=GPUS in cluster.resources)
-    kinds, why = _kinds(job.partition, cluster) if machine is None else machine.allowed(request, job.partitions)
+    kinds, why = _kinds(job.partitions, cluster) if machine is None else machine.allowed(request, job.partitions)
     if not kinds:
         raise InputError(why)
     return Asked(
@@ -156,9 +156,9 @@ def _request(job: SlurmJob, whole_cpus: float, *, has_gpus: bool) -> Request:
     )
 
 
-def _kinds(partition: str, cluster: Cluster) -> tuple[Mapping[str, Kind], str]:
+def _kinds(partitions: Collection[str], cluster: Cluster) -> tuple[Mapping[str, Kind], str]:
     """The classes of a scenario's own nodes that a job may run on."""
-    own = cluster.allowed_classes((partition,) if partition in cluster.partitions else (), ())
+    own = cluster.partition_classes(partitions)
     return {
         each.name: Kind(
             int(each.capacity[CORES]),

@@ -54,6 +54,7 @@ def _job(row: Fields) -> SlurmJob:
         account=row.text("account"),
         partitions=names_of(row.text("partition")),
         comment=_part(row, "comment").text("job"),
+        qos=row.text("qos"),
         state=found,
         state_words=words,
         submit_unix=submit,

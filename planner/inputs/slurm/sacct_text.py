@@ -153,6 +153,7 @@ def _job(line: _Line, label: re.Match[str], zone: ZoneInfo, repaired: Counter[st
         account=line.text("Account"),
         partitions=names_of(line.text("Partition")),
         comment=line.text("Comment"),
+        qos=line.text("QOS"),
         state=found,
         state_words=words,
         submit_unix=submit[0],

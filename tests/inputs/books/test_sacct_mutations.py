@@ -28,10 +28,12 @@ def check(source: Source, zone: ZoneInfo) -> bool:
     found, _ = read
     for job in found.jobs:
         clean(job)
-    plain = tuple(job for job in found.jobs if not any(sign in job.name + job.user + job.account for sign in "|\r"))
+    plain = tuple(
+        job for job in found.jobs if not any(sign in job.name + job.user + job.account + job.qos for sign in "|\r")
+    )
     if len(plain) == len(found.jobs):
         head = "JobID|JobIDRaw|JobName|User|Account|Partition|State|Submit|Start|End|TimelimitRaw|Timelimit|NodeList"
-        again = "\n".join([f"{head}|AllocTRES|ConsumedEnergyRaw|Comment|SubmitLine", *map(written, plain)])
+        again = "\n".join([f"{head}|AllocTRES|ConsumedEnergyRaw|Comment|QOS|SubmitLine", *map(written, plain)])
         assert read_sacct_text(DocumentAnswer("again", again.encode()), zone)[0] == Accounts(plain)
     return True
 
@@ -72,6 +74,7 @@ def written(job: SlurmJob) -> str:
         ",".join(f"{name}={amount}" for name, amount in amounts.items() if amount is not None),
         job.energy_j or "",
         job.comment,
+        job.qos,
         "sbatch --exclusive" if job.request.exclusive else "",
     )
     return "|".join(map(str, cells))
