@@ -216,6 +216,7 @@ def book(
         out=Path(out),
         also=also,
         rebook=rebook,
+        on_remark=on_progress,
     )
     return DayResult.of(done)
 

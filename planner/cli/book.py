@@ -40,6 +40,9 @@ def book(
     """
     from planner.runs.book import book_asked
 
+    def remark(line: str) -> None:
+        say(line, err=True)
+
     done = book_asked(
         date,
         scenario,
@@ -50,6 +53,7 @@ def book(
         also=also or (),
         rebook=rebook,
         command=context.obj or (),
+        on_remark=remark,
     )
     if done.planned is None:
         if not quiet:

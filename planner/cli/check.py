@@ -19,6 +19,7 @@ from planner.cli.options import (
 )
 from planner.cli.terminal import say, say_json
 from planner.errors import AuditError
+from planner.places import full_path
 from planner.printable import printable
 from planner.runs.asked import open_scenario, parse_day
 from planner.units import MILLI, SECONDS_PER_HOUR
@@ -80,6 +81,7 @@ def audit(
     """
     from planner.accounting.audit import require_clean
     from planner.accounting.audit_bills import require_bills
+    from planner.store.month_peak import charge_remark, wrongly_charged
     from planner.store.read_day import read_day
     from planner.store.verify import changed_since, disagreements
 
@@ -91,11 +93,11 @@ def audit(
         raise AuditError(wrong[0] + (f" (+{len(wrong) - 1} more)" if len(wrong) > 1 else ""))
     totals = written.ledger.totals
     jobs = written.summary.jobs
-    since = changed_since(written)
+    since, day = changed_since(written), written.summary.day
+    is_wrong = day in wrongly_charged(full_path(folder).parent, day)
     if as_json:
-        say_json(
-            {"violations": [], "changed_since": since, "started": jobs.started, "totals": dict(totals.as_dict())},
-        )
+        content = {"violations": [], "changed_since": since, "wrong_demand_charge": is_wrong, "started": jobs.started}
+        say_json({**content, "totals": dict(totals.as_dict())})
     else:
         say(
             f"{folder}: clean; {jobs.started:,} jobs started, {jobs.deferred:,} deferred,"
@@ -103,6 +105,8 @@ def audit(
         )
         for path in since:
             say(f"  changed or gone since: {path}")
+        if is_wrong:
+            say(f"  {charge_remark([day])}")
 
 
 def inputs_of(day: Day, previous: LastPlan | None = None) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -39,6 +39,7 @@ from planner.scenario.slurm import SlurmSection
 from planner.slurm.commands import Slurm
 from planner.slurm.snapshot import ask_nodes
 from planner.store.folder import held
+from planner.store.month_peak import charge_remark, with_peak_before, wrongly_charged
 from planner.store.provenance import changed, hashes, provenance, with_books
 from planner.store.read_json import cluster_of, read_run, read_summary
 from planner.store.read_last_plan import LastPlan, plan_before_books, with_last_plan
@@ -71,8 +72,12 @@ def book_asked(
     also: Sequence[str] = (),
     rebook: bool = False,
     command: Sequence[str] = (),
+    on_remark: Callable[[str], None] = lambda line: None,
 ) -> DoneDay:
-    """Book a day of a scenario from what sacct wrote, from a table, or from Slurm's accounts."""
+    """Book a day of a scenario from what sacct wrote, from a table, or from Slurm's accounts.
+
+    ``on_remark`` is told in a line which days of the month are charged from a peak that has changed.
+    """
     if sacct is not None and table is not None:
         raise InputError("--sacct and --table both say what ran; leave one of them out")
     require_formats(tuple(also))
@@ -87,7 +92,10 @@ def book_asked(
         books = live_books(horizon, Slurm()) if sacct is None else saved_books(sacct, chosen)
     folder = out / chosen.name
     chosen = with_cluster(chosen, folder, horizon, Slurm())
-    return _book(chosen, wanted, books, folder, now_unix=now_unix, rebook=rebook, also=tuple(also), command=command)
+    done = _book(chosen, wanted, books, folder, now_unix=now_unix, rebook=rebook, also=tuple(also), command=command)
+    if remark := charge_remark(wrongly_charged(folder, wanted)):
+        on_remark(remark)
+    return done
 
 
 def _book(
@@ -111,6 +119,7 @@ def _book(
     with held(target):
         last = plan_before_books(folder, scenario, horizon)
         known = _known(folder, scenario, horizon, last)
+        known = replace(known, site=with_peak_before(known.site, folder, day))
         with reading_once():
             built, booked = booked_day(scenario, horizon, _happened(scenario, horizon, books, known, now_unix), known)
         planned = settled(built, booked)
@@ -199,7 +208,7 @@ def _same(target: Path, planned: PlannedDay, booked: Booked) -> DaySummary | Non
         return None
     if summary.booked is None or replace(summary.booked, planned=None, source="") != replace(booked, source=""):
         return None
-    if any(changed(target, run)):
+    if any(changed(target, run)) or summary.day in wrongly_charged(target.parent, summary.day):
         return None
     for name, table in tables_of(planned).items():
         if (target / f"{name}.csv").read_bytes() != encoded(csv_text([table.columns, *table.rows])):
