@@ -109,6 +109,18 @@ def test_the_plan_holds_against_the_columns_of_a_table(priced: Path) -> None:
     assert (waiting["1"]["account"], waiting["1"]["node_class"], waiting["1"]["power_w"]) == ("phys", "gpu", "123.4")
 
 
+def test_every_run_of_a_planned_job_pays_as_planned(priced: Path) -> None:
+    """The first run that was put back, too; its deadline and what was promised are of the last run alone."""
+    row = schedule_of(priced)["3"]
+    broken = row | {"end_time": f"{DAY}T00:30:00+02:00"}
+    again = row | {"start_time": f"{DAY}T03:00:00+02:00", "end_time": f"{DAY}T05:00:00+02:00"}
+    plan("book", "--day", DAY, *as_accounts([broken, again]), "-q")
+    found = schedule_of(priced)
+    assert float(found["3.run1"]["revenue_eur"]) == pytest.approx(float(row["revenue_eur"]) / 4)
+    assert found["3.run1"]["power_w"] == found["3"]["power_w"] == "40"
+    assert (found["3.run1"]["deadline_met"], found["3"]["deadline_met"]) == ("", "no")
+
+
 @pytest.mark.parametrize("is_json", [False, True])
 def test_what_accounts_say_of_a_job_that_was_not_planned(priced: Path, is_json: bool) -> None:
     """Its partition says on which classes it may run, and its QOS what it pays: half of the price of a GPU node."""

@@ -85,7 +85,10 @@ def of_accounts(accounts: Accounts, intake: Intake, scenario: Scenario, horizon:
             continue
         numbers = node_numbers(label, job.nodes, cluster, source)
         if numbers:
-            runs.append(run_of(label, job, numbers, cluster, power, known.jobs.get(label), source, intake.repaired))
+            planned = known.jobs.get(job.label)
+            if planned is not None and label != job.label:  # only the last run keeps its time, or not
+                planned = replace(planned, deadline_unix=None, promise=None, easy_unix=None)
+            runs.append(run_of(label, job, numbers, cluster, power, planned, source, intake.repaired))
         else:
             elsewhere.append(job)
     if elsewhere and not runs:
