@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 LONGEST_TEXT = 60
 """Characters of a time that are looked at; a longer text is not a time."""
 
+NEIGHBOURS = 8
+"""Distances on either side of a time by which the usual one is told."""
+
 QUARTER_S = 900
 """Zones change their clocks on quarters of an hour, and nowhere between."""
 _DURATION = re.compile(r"(?:(\d{1,6})-)?(\d{1,9})(?::(\d{1,2})(?::(\d{1,2}))?(?:\.\d{1,6})?)?", re.ASCII)
@@ -164,10 +167,12 @@ def _located(naive: pd.DatetimeIndex, zone: dt.tzinfo) -> LocalMoments:
     first = naive.tz_localize(zone, ambiguous=np.ones(len(naive), dtype=bool), nonexistent="NaT")
     second = naive.tz_localize(zone, ambiguous=np.zeros(len(naive), dtype=bool), nonexistent="NaT")
     exists = ~np.asarray(first.isna())
-    if not exists.all() and _usual_step_s(naive) > SECONDS_PER_HOUR:
+    if not exists.all():
         # What begins in the skipped hour and lasts for longer begins after it, unless a row of its own does.
         moved = naive.tz_localize(zone, ambiguous=np.ones(len(naive), dtype=bool), nonexistent="shift_forward")
-        is_moved = ~exists & ~np.asarray(moved.isin(first[exists])) & ~np.asarray(moved.duplicated())
+        clocks, at = np.unique(_unix(naive), return_inverse=True)
+        is_long = usual_steps_s(clocks)[at] > SECONDS_PER_HOUR
+        is_moved = is_long & ~exists & ~np.asarray(moved.isin(first[exists])) & ~np.asarray(moved.duplicated())
         first, second = first.where(~is_moved, moved), second.where(~is_moved, moved)
         exists |= is_moved
     repeat = np.asarray(naive.duplicated(keep="first"))
@@ -183,10 +188,23 @@ def _located(naive: pd.DatetimeIndex, zone: dt.tzinfo) -> LocalMoments:
     )
 
 
-def _usual_step_s(naive: pd.DatetimeIndex) -> int:
-    """The usual distance between the times of rows, by the clock."""
-    gaps, counts = np.unique(np.diff(np.unique(_unix(naive))), return_counts=True)
-    return int(gaps[np.argmax(counts)]) if gaps.size else 0
+def usual_steps_s(unix: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """The usual distance to the next of increasing times, around each of them [s]; an hour for a single one.
+
+    It is the third shortest of eight distances, so that neither holes nor a time too many count. Where a file turns
+    from hours to quarters of an hour, those before and after differ: a distance of an hour is one of the hours.
+    """
+    gaps = np.diff(unix)
+    if not gaps.size:
+        return np.full(len(unix), SECONDS_PER_HOUR, dtype=np.int64)
+    width = min(NEIGHBOURS, gaps.size)
+    rank = min((width - 1) // 2, 2)
+    usual = np.partition(np.lib.stride_tricks.sliding_window_view(gaps, width), rank, axis=1)[:, rank]
+    at = np.arange(len(unix))
+    before, after = (usual[np.clip(first, 0, len(usual) - 1)] for first in (at - width, at))
+    longer, shorter = np.maximum(before, after), np.minimum(before, after)
+    own = np.append(gaps, longer[-1])
+    return np.where(own < longer, shorter, longer)
 
 
 def _unix(index: pd.DatetimeIndex) -> npt.NDArray[np.int64]:

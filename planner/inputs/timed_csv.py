@@ -25,12 +25,13 @@ from planner.inputs.csv_lines import (
     separator_of,
     with_point,
 )
-from planner.inputs.local_times import LocalMoments, Stretch, unix_moments
+from planner.inputs.local_times import NEIGHBOURS, LocalMoments, Stretch, unix_moments, usual_steps_s
 from planner.limits import DAY_S, VALUE_IN_FILE, Bounds
 from planner.printable import shortened
 from planner.text_files import open_text
 from planner.units import SECONDS_PER_HOUR
 
+LONGEST_STEP_S = DAY_S + SECONDS_PER_HOUR
 TIME_NAMES = ("time", "timestamp", "datetime", "date")
 
 
@@ -45,15 +46,14 @@ class Samples:
     starts_unix: npt.NDArray[np.int64]
     values: npt.NDArray[np.float64]
 
-    @property
-    def step_s(self) -> int:
-        """The usual distance between starts [s]; an hour for a single value.
+    def steps_s(self, low: int, high: int) -> npt.NDArray[np.int64]:
+        """How long each of some values holds [s]: as far as the next one stands where a part of the file has no holes.
 
         No value holds for more than a day, which has 25 hours where clocks are put back.
         """
-        gaps, counts = np.unique(np.diff(self.starts_unix), return_counts=True)
-        usual_s = int(gaps[np.argmax(counts)]) if gaps.size else SECONDS_PER_HOUR
-        return usual_s if usual_s < DAY_S - SECONDS_PER_HOUR else DAY_S + SECONDS_PER_HOUR
+        first = max(low - NEIGHBOURS, 0)
+        steps = usual_steps_s(self.starts_unix[first : high + NEIGHBOURS])[low - first : high - first]
+        return np.where(steps < LONGEST_STEP_S - 2 * SECONDS_PER_HOUR, steps, LONGEST_STEP_S)
 
     def on(self, stretches: Sequence[Stretch], *, fill_s: int = 0) -> tuple[StepSeries, int]:
         """The series over a day, stretch by stretch, and how many values were filled in.
@@ -78,16 +78,15 @@ class Samples:
         return StepSeries(self.what, np.concatenate(edges), np.concatenate(values)), filled
 
     def _between(self, start: int, end: int, fill_s: int) -> tuple[StepSeries, int]:
-        step = self.step_s
-        self._check_reach(start, end, step)
+        self._check_reach(start, end)
         # neighbours that a hole at the day's edge may be filled from
-        margin = fill_s + 2 * step
+        margin = fill_s + 2 * LONGEST_STEP_S
         low = max(int(np.searchsorted(self.starts_unix, start - margin, side="right")) - 1, 0)
         high = int(np.searchsorted(self.starts_unix, end + margin, side="left"))
-        starts, values = self.starts_unix[low:high], self.values[low:high]
-        ends = np.append(starts[1:], starts[-1] + step if high == len(self.values) else self.starts_unix[high])
-        starts, ends, values = _near(starts, ends, values, step, (start - margin, end + margin))
-        starts, values = _holes_opened(starts, ends, values, step)
+        starts, values, steps = self.starts_unix[low:high], self.values[low:high], self.steps_s(low, high)
+        ends = np.append(starts[1:], starts[-1] + steps[-1] if high == len(self.values) else self.starts_unix[high])
+        starts, ends, values = _near(starts, ends, values, steps, (start - margin, end + margin))
+        starts, values = _holes_opened(starts, ends, values, steps)
         edges = np.append(starts, ends[-1])
         missing = np.isnan(values)
         bounds = np.flatnonzero(np.diff(np.concatenate([[False], missing, [False]]).astype(np.int8)))
@@ -113,10 +112,11 @@ class Samples:
             filled += int(np.count_nonzero(inside))
         return StepSeries(self.what, edges, values).between(start, end), filled
 
-    def _check_reach(self, start: int, end: int, step: int) -> None:
+    def _check_reach(self, start: int, end: int) -> None:
         if not len(self.values):
             raise CoverageError(f"{self.what} is empty; give a source with values")
-        first, last = int(self.starts_unix[0]), int(self.starts_unix[-1]) + step
+        count = len(self.values)
+        first, last = int(self.starts_unix[0]), int(self.starts_unix[-1] + self.steps_s(count - 1, count)[0])
         if start < first or end > last:
             raise CoverageError(
                 f"{self.what} covers {utc_text(first)} to {utc_text(last)}, but the day needs {utc_text(start)} to"
@@ -131,34 +131,38 @@ def _near(
     starts: npt.NDArray[np.int64],
     ends: npt.NDArray[np.int64],
     values: npt.NDArray[np.float64],
-    step: int,
+    steps: npt.NDArray[np.int64],
     reach: tuple[int, int],
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.float64]]:
     """The first value begun and the last one ended where they come into reach, however far away they stand."""
     starts, ends, values = starts.copy(), ends.copy(), values.copy()
-    early = (reach[0] - int(starts[0])) // step
+    early = (reach[0] - int(starts[0])) // int(steps[0])
     if early > 0:
         # by whole steps, so that the holes before the next value keep their places
-        starts[0] += early * step
+        starts[0] += early * steps[0]
         values[0] = np.nan
-    late = (int(ends[-1]) - max(reach[1], int(starts[-1]))) // step
+    late = (int(ends[-1]) - max(reach[1], int(starts[-1]))) // int(steps[-1])
     if late > 1:
-        ends[-1] -= (late - 1) * step
+        ends[-1] -= (late - 1) * steps[-1]
     return starts, ends, values
 
 
 def _holes_opened(
-    starts: npt.NDArray[np.int64], ends: npt.NDArray[np.int64], values: npt.NDArray[np.float64], step: int
+    starts: npt.NDArray[np.int64],
+    ends: npt.NDArray[np.int64],
+    values: npt.NDArray[np.float64],
+    steps: npt.NDArray[np.int64],
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
     """Give absent times rows of their own, without a value.
 
     Where clocks are put back, a value of several hours holds for one more.
     """
     lasting = ends - starts
-    lasting[(step > SECONDS_PER_HOUR) & (lasting == step + SECONDS_PER_HOUR)] = step
-    repeats = np.maximum(-(-lasting // step), 1)
+    lasting = np.where((steps > SECONDS_PER_HOUR) & (lasting == steps + SECONDS_PER_HOUR), steps, lasting)
+    repeats = np.maximum(-(-lasting // steps), 1)
     ordinal = np.arange(int(repeats.sum())) - np.repeat(np.cumsum(repeats) - repeats, repeats)
-    return np.repeat(starts, repeats) + step * ordinal, np.where(ordinal == 0, np.repeat(values, repeats), np.nan)
+    times = np.repeat(starts, repeats) + np.repeat(steps, repeats) * ordinal
+    return times, np.where(ordinal == 0, np.repeat(values, repeats), np.nan)
 
 
 def read_timed_csv(path: Path | str, *, zone: str | None = None) -> TimedCsv:

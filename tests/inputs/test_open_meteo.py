@@ -73,6 +73,20 @@ def test_open_meteo_radiation_is_of_the_hour_before(tmp_path: Path) -> None:
     assert weather.wind_m_per_s.values == pytest.approx(np.full(24, 10.0))
 
 
+def test_open_meteo_radiation_of_a_tail_is_of_the_steps_before(tmp_path: Path) -> None:
+    """After a day of hours, radiation stamped 03:00 is that of midnight to 03:00."""
+    times = [*hours("2024-05-28T00:00", 97), *hours("2024-06-01T00:00", 48)[3::3]]
+    path = tmp_path / "w.json"
+    head: dict[str, Any] = {"utc_offset_seconds": 0, "hourly_units": {"shortwave_radiation": "W/m²"}}
+    sun = [float(k) for k in range(len(times))]
+    hourly = {"time": times, "temperature_2m": [20.0] * len(times), "shortwave_radiation": sun}
+    path.write_text(json.dumps({**head, "hourly": hourly}))
+    weather, intake = read_weather(path, horizon=JUNE)
+    assert weather.ghi_w_per_m2 is not None
+    assert weather.ghi_w_per_m2.values.tolist() == sun[97:105]
+    assert not sum(intake.repaired.values())
+
+
 @pytest.mark.parametrize(
     ("document", "problem"),
     [

@@ -328,3 +328,54 @@ def test_a_price_holds_for_a_day_at_most(tmp_path: Path) -> None:
     path.write_text("time,price\n2024-05-15T00:00Z,10\n2024-06-15T00:00Z,20\n")
     with pytest.raises(CoverageError, match="has no value from"):
         hourly_tariff(path, day, unit="EUR/kWh")
+
+
+def _german_rows(first: str, turn: str, last: str) -> list[str]:
+    """Hours up to a turn, then quarters of an hour, as the German market has had them since October 2025."""
+    moment, turned, end = (dt.datetime.fromisoformat(each) for each in (first, turn, last))
+    rows = []
+    while moment < end:
+        rows.append(f"{moment:%Y-%m-%dT%H:%M}Z,{moment.hour + moment.minute / 60}")
+        moment += dt.timedelta(hours=1) if moment < turned else dt.timedelta(minutes=15)
+    return rows
+
+
+@pytest.mark.parametrize("last", ["2025-10-02T00:00", "2025-10-20T00:00"])
+def test_a_file_may_turn_from_hours_to_quarters(tmp_path: Path, last: str) -> None:
+    """Both parts are read as they are, whichever has more rows, and so is the day of the turn."""
+    path = _prices(tmp_path / "p.csv", _german_rows("2025-09-25T00:00", "2025-09-30T22:00", last))
+    for day, rows in ((28, 24), (30, 22 + 8), (31, 96)):
+        horizon = Horizon(dt.date(2025, 9, 1) + dt.timedelta(days=day - 1), "UTC")
+        values = hourly_tariff(path, horizon, unit="EUR/kWh").values
+        assert len(values) == rows
+        assert values.tolist() == sorted(values.tolist())
+
+
+@pytest.mark.parametrize("last", ["2025-10-02T00:00", "2025-10-20T00:00"])
+@pytest.mark.parametrize(
+    ("lost", "hole"),
+    [
+        (["2025-10-01T10:15"], "2025-10-01 10:15 UTC to 2025-10-01 10:30"),
+        (["2025-10-01T10:15", "2025-10-01T10:30", "2025-10-01T10:45"], "2025-10-01 10:15 UTC to 2025-10-01 11:00"),
+        (["2025-09-30T22:15"], "2025-09-30 22:15 UTC to 2025-09-30 22:30"),
+        (["2025-09-30T22:00"], "2025-09-30 22:00 UTC to 2025-09-30 22:15"),
+        (["2025-09-28T10:00"], "2025-09-28 10:00 UTC to 2025-09-28 11:00"),
+        (["2025-09-30T21:00"], "2025-09-30 21:00 UTC to 2025-09-30 22:00"),
+    ],
+)
+def test_no_price_is_invented_in_a_file_that_turns(tmp_path: Path, lost: list[str], hole: str, last: str) -> None:
+    """A row that lacks in either part is named, whichever has more rows, next to the turn as well."""
+    rows = _german_rows("2025-09-25T00:00", "2025-09-30T22:00", last)
+    rows = [row for row in rows if row.partition("Z")[0] not in lost]
+    horizon = Horizon(dt.date.fromisoformat(lost[0][:10]), "UTC")
+    with pytest.raises(CoverageError, match=f"has no value from {hole}"):
+        hourly_tariff(_prices(tmp_path / "p.csv", rows), horizon, unit="EUR/kWh")
+
+
+def test_a_row_too_many_is_no_turn(tmp_path: Path) -> None:
+    """A price at half past among those of hours holds until the next; the hours around it have no holes."""
+    rows = _utc_rows("2024-06-01T00:00", 24)
+    for hour in (0, 5, 22):
+        more = [*rows, f"2024-06-01T{hour:02d}:30Z,99"]
+        values = hourly_tariff(_prices(tmp_path / "p.csv", more), Horizon(PLAIN_DAY.day, "UTC"), unit="EUR/kWh").values
+        assert values.tolist() == [*range(hour + 1), 99, *range(hour + 1, 24)]

@@ -136,6 +136,21 @@ def test_three_hourly_rows_hold_three_hours(tmp_path: Path) -> None:
     assert not intake.repaired
 
 
+@pytest.mark.parametrize("known", [2, 20])
+def test_the_tail_of_a_forecast_may_have_longer_steps(tmp_path: Path, known: int) -> None:
+    """Hours, then every third one: each value holds until the next, none is said to be filled; holes still are."""
+    first = JUNE.start_unix - known * 86400
+    times = [*range(first, JUNE.start_unix, 3600), *range(JUNE.start_unix, JUNE.start_unix + 3 * 86400, 3 * 3600)]
+    rows = [f"{dt.datetime.fromtimestamp(time, dt.UTC):%Y-%m-%dT%H:%M}Z,{time // 3600 % 24}" for time in times]
+    path = tmp_path / "w.csv"
+    path.write_text("\n".join(["time,temperature_c", *rows]))
+    weather, intake = read_weather(path, horizon=JUNE)
+    assert (weather.temperature_c.values.tolist(), sum(intake.repaired.values())) == (list(range(0, 24, 3)), 0)
+    path.write_text("\n".join(["time,temperature_c", *(row for row in rows if "06-01T12" not in row)]))
+    weather, intake = read_weather(path, horizon=JUNE)
+    assert (weather.temperature_c.values.tolist(), sum(intake.repaired.values())) == (list(range(0, 24, 3)), 1)
+
+
 def test_optional_columns_and_negative_night_irradiance(tmp_path: Path) -> None:
     """Irradiance and wind are read where present; a pyranometer's -2 W/m2 at night is 0; dni stays absent."""
     rows = [f"2024-06-01T{k:02d}:00Z,10,{-2 if k < 6 else 100},3.5" for k in range(24)]

@@ -206,9 +206,10 @@ def _member(
 
 
 def _hour_before(samples: Samples) -> Samples:
-    step = samples.step_s
+    times, steps = samples.starts_unix, samples.steps_s(0, len(samples.values))
+    lasted = np.minimum(steps[:-1], np.diff(times))
     return Samples(
         samples.what,
-        np.append(samples.starts_unix - step, samples.starts_unix[-1]),
+        np.concatenate([times[:1] - steps[:1], times[1:] - lasted, times[-1:]]),
         np.append(samples.values, samples.values[-1]),
     )
