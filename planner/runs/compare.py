@@ -24,7 +24,6 @@ from planner.runs.compare_answer import (
     answer_of,
     pair_of,
     same_ground,
-    what_differs,
     with_members,
     with_payback,
 )
@@ -270,14 +269,13 @@ def _pairs(asked: AskedRuns, found: Sequence[RunFound], days: Sequence[Row]) -> 
     likes = asked.likes()
     pairs = []
     for each in found:
-        row = each.row
+        row, scenario = each.row, by_name[each.row["scenario"]]
         if len(by_name) == 1 and easy is not None and easy is not each:
-            pairs.append(pair_of(easy.row, row, days, easy.row, ""))
-        elif (like := likes.get(row["scenario"])) is not None:
+            pairs.append(pair_of(easy.row, row, days, easy.row, (scenario, scenario)))
+        elif (like := likes.get(scenario.name)) is not None:
             own = by_key.get((like.name, row["method"], row["kind"]))
             if own is not None:
-                what = what_differs(like, by_name[row["scenario"]])
-                pairs.append(pair_of(own.row, row, days, own.under.get(row["scenario"]), what))
+                pairs.append(pair_of(own.row, row, days, own.under.get(scenario.name), (like, scenario)))
     return pairs
 
 

@@ -73,11 +73,13 @@ def settled_under(scenario: Scenario, days: Sequence[WrittenDay]) -> list[tuple[
     return settled
 
 
-def pair_of(base: Row, other: Row, days: Sequence[Row], under: Sums | None, what: str) -> Row:
-    """One run less another: the difference in profit, its parts, and its range over the days.
+def pair_of(
+    base: Row, other: Row, days: Sequence[Row], under: Sums | None, scenarios: tuple[Scenario, Scenario]
+) -> Row:
+    """One run less another: the difference in profit, its parts, its range over the days, and what a year comes to.
 
     ``days`` are the rows of the days of all runs. ``under`` are the sums of the base's schedule under the other's
-    scenario; None where that is not one of its schedules. ``what``: in what the scenarios differ, in words.
+    scenario; None where that is not one of its schedules. ``scenarios`` are those of the two.
     """
     total = cents(other["profit_eur"] - base["profit_eur"])
     found: Row = {
@@ -87,7 +89,7 @@ def pair_of(base: Row, other: Row, days: Sequence[Row], under: Sums | None, what
         "against_scenario": base["scenario"],
         "against_method": base["method"],
         "days": other["days"],
-        "differs_in": what,
+        "differs_in": "" if scenarios[0] is scenarios[1] else what_differs(*scenarios),
         "more_eur": total,
         "same_schedule_eur": None,
         "start_times_eur": None,
@@ -99,15 +101,28 @@ def pair_of(base: Row, other: Row, days: Sequence[Row], under: Sums | None, what
         own = cents(under["profit_eur"] - base["profit_eur"])
         volume = volume_eur(under, other)
         found |= {"same_schedule_eur": own, "volume_eur": volume, "start_times_eur": cents(total - own - volume)}
-    return found | _range(base, other, days) | {"year_eur": cents(total / other["days"] * YEAR_DAYS)}
+    dates = [day["day"] for day in days if _key(day) == _key(other)]
+    year = _year_of(other, scenarios[1], dates) - _year_of(base, scenarios[0], dates)
+    return found | _range(base, other, days) | {"year_eur": cents(year)}
+
+
+def _key(run: Row) -> tuple[str, str, str]:
+    return run["scenario"], run["method"], run["kind"]
+
+
+def _year_of(run: Row, scenario: Scenario, dates: Sequence[str]) -> float:
+    """The profit of a year like the days of a run: a charge on peaks of months is paid twelve times."""
+    monthly: float = run["demand_cost_eur"] if scenario.demand.period == "month" else 0.0
+    by_day: float = run["profit_eur"] + monthly
+    months = {date[:7] for date in dates}
+    return by_day / len(dates) * YEAR_DAYS - monthly / len(months) * 12
 
 
 def _range(base: Row, other: Row, days: Sequence[Row]) -> Row:
     """The days with the lowest, the middle and the highest difference."""
 
     def profits(run: Row) -> dict[str, float]:
-        own = (run["scenario"], run["method"], run["kind"])
-        return {day["day"]: day["profit_eur"] for day in days if (day["scenario"], day["method"], day["kind"]) == own}
+        return {day["day"]: day["profit_eur"] for day in days if _key(day) == _key(run)}
 
     before, after = profits(base), profits(other)
     more = sorted((cents(after[day] - before[day]), day) for day in before if day in after)

@@ -199,3 +199,38 @@ def test_methods_that_no_weight_changes(tmp_path: Path, monkeypatch: pytest.Monk
             plan("--day", DAY, "-m", method, "--bound-time", "0", "-q", *settings, "--out", f"{method}-{weight}")
             plans.append((tmp_path / f"{method}-{weight}" / "site" / DAY / "schedule.csv").read_bytes())
         assert (plans[0] == plans[1]) == (method != "multisearch"), method
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "period", "months"),
+    [
+        (FIRST, LAST, "month", 1),
+        (FIRST, LAST, "day", 4 / 365.25 * 12),
+        ("2024-05-31", "2024-06-03", "month", 2),
+    ],
+)
+def test_a_year_pays_the_peak_of_a_month_twelve_times(
+    first: str,
+    last: str,
+    period: str,
+    months: float,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """What is charged by the day is paid 365.25 times, the peak of each month of the days 12 times between them."""
+    home = write_rolling_site(tmp_path)
+    demand = f"{{eur_per_kw: 100, period: {period}}}"
+    (home / "scenarios" / "peak.yaml").write_text(f"base: warm\ndemand: {demand}\n")
+    monkeypatch.chdir(home)
+    told = compared(capsys, "site", "peak", "--from", first, "--to", last, "-m", "none", "--invest", "1000")
+    base, peak = told["runs"]
+    (pair,) = told["pairs"]
+    assert peak["demand_cost_eur"] > 10 > base["demand_cost_eur"] == 0
+    by_day = peak["profit_eur"] + peak["demand_cost_eur"] - base["profit_eur"]
+    year = by_day / 4 * 365.25 - peak["demand_cost_eur"] * 12 / months
+    assert pair["year_eur"] == pytest.approx(year, abs=0.01)
+    turned = compared(capsys, "peak", "site", "--from", first, "--to", last, "-m", "none", "--invest", "1000")
+    assert turned["pairs"][0]["year_eur"] == pytest.approx(-year, abs=0.01)
+    assert turned["pairs"][0]["payback_years"] == pytest.approx(1000 / -year, abs=0.05)
+    assert f"a year like this: {-year:,.2f} EUR" in turned["answer"][0]
