@@ -23,7 +23,17 @@ MINUTES_PER_DAY = 1440
 UNITS: tuple[str, ...] = get_args(PriceUnit)
 _EUR = {"EUR": 1.0, "ct": 1e-2}
 _PER_KWH = {"kWh": 1.0, "MWh": 1e-3}
-_UNIT = re.compile(r"(eur|usd|(?<![a-z])ct)(?:os?|s)?\.?[\s_-]*(?:/|per|[\s_-])[\s_-]*(kwh|mwh)")
+_ENERGY = {"wh": "Wh", "kwh": "kWh", "mwh": "MWh", "gwh": "GWh"}
+_OTHER_MONEY = (
+    "aud|bgn|brl|cad|chf|clp|cny|czk|dkk|gbp|huf|inr|isk|jpy|krw|mxn|nok|nzd|pln|ron|rsd|rub|sek|sgd|try|uah|zar"
+    "|kr|öre|øre|pence|rappen"
+)
+"""Currencies of other power markets, to tell them from words such as ``fee/kWh``; in capitals any three letters do."""
+_UNIT = re.compile(
+    rf"(eur|usd|(?<![a-z])ct|(?<![a-z])(?:{_OTHER_MONEY})|[£¥₹₩₽₺₴])(?:os?|s)?\.?"
+    r"[\s_-]*(?:/|per|[\s_-])[\s_-]*(kwh|mwh|g?wh(?![a-z]))"
+)
+_CAPITALS = re.compile(r"(?<![A-Za-z])([A-Z]{3})\s*/\s*((?:[kKMG]?W[hH]))(?![a-z])")
 
 
 def price_of(choice: Tariff, horizon: Horizon) -> StepSeries:
@@ -114,6 +124,11 @@ def hourly_tariff(
     found = []
     for name in names:
         declared = unit_in(name)
+        if declared is not None and declared not in UNITS:
+            raise InputError(
+                f"{path}: column {name!r} is in {declared}; known are {', '.join(UNITS[:-1])} and {UNITS[-1]}: convert"
+                " its numbers into one of them, and name it in the header"
+            )
         if declared not in (None, unit):
             raise InputError(f"{path}: column {name!r} is in {declared}, but the unit given is {unit}; correct one")
         called = f"price {name} of {table.path.name}" if members else what
@@ -125,11 +140,17 @@ def hourly_tariff(
 
 
 def unit_in(name: str) -> str | None:
-    """The unit that the name of a column says: ``EUR/MWh``, ``price_eur_per_mwh``, ``€/kWh``, ``cents per kWh``."""
+    """The unit that the name of a column says: ``EUR/MWh``, ``price_eur_per_mwh``, ``€/kWh``, ``cents per kWh``.
+
+    It need not be one that can be read: ``GBP/kWh``, ``EUR/GWh``.
+    """
     plain = name.lower().replace("€", "eur").replace("$", "usd").replace("cent", "ct")
     plain = plain.replace("euroct", "ct").replace("eurct", "ct")
-    said = _UNIT.search(plain)
-    return next((known for known in UNITS if said and known.lower() == f"{said[1]}/{said[2]}"), None)
+    said = _UNIT.search(plain) or _CAPITALS.search(name)
+    if said is None:
+        return None
+    money = said[1] if said[1] == "ct" else said[1].upper()
+    return f"{money}/{_ENERGY[said[2].lower()]}"
 
 
 def _eur_per_kwh(unit: str, eur_per_usd: float | None) -> float:

@@ -107,6 +107,9 @@ def test_units_that_cannot_be_used(tmp_path: Path) -> None:
         hourly_tariff(path, PLAIN_DAY, unit="USD/MWh", eur_per_usd=0.0)
     with pytest.raises(InputError, match="is in USD/MWh, but the unit given is EUR/MWh"):
         hourly_tariff(path, PLAIN_DAY, unit="EUR/MWh")
+    _prices(path, _utc_rows("2024-05-31T22:00", 24), header="time,price GBP/kWh")
+    with pytest.raises(InputError, match=r"'price GBP/kWh' is in GBP/kWh; known are EUR/kWh.* USD/MWh: convert"):
+        hourly_tariff(path, PLAIN_DAY, unit="EUR/MWh")
 
 
 @pytest.mark.parametrize(
@@ -127,6 +130,18 @@ def test_units_that_cannot_be_used(tmp_path: Path) -> None:
         ("PriceEurPerMWh", "EUR/MWh"),
         ("EUR/MWhel", "EUR/MWh"),
         ("price eur-per-mwh", "EUR/MWh"),
+        ("price GBP/kWh", "GBP/kWh"),
+        ("price_gbp_per_mwh", "GBP/MWh"),
+        ("Price (£/MWh)", "£/MWh"),
+        ("Spot [SEK/MWh]", "SEK/MWh"),
+        ("price XAF / MWh", "XAF/MWh"),
+        ("öre/kWh", "ÖRE/kWh"),
+        ("EUR/Wh", "EUR/Wh"),
+        ("€ per GWh", "EUR/GWh"),
+        ("ct/MWh", "ct/MWh"),
+        ("fee/kWh", None),
+        ("risk per kWh", None),
+        ("price eur, whole day", None),
         ("price_contract_kwh", None),
         ("product_kwh", None),
         ("percent kwh", None),
