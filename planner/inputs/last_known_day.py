@@ -47,7 +47,7 @@ def _segments(scenario: Scenario, horizon: Horizon, table: PueTable) -> Segments
         temperature_c,
         solar_w=solar_of(scenario.solar, weather, horizon),
         price_eur_per_kwh=price,
-        fee_eur_per_kwh=fee_of(scenario.fees, horizon),
+        fee_eur_per_kwh=fee_of(scenario.fees, horizon, scenario.tariff.eur_per_usd),
         feed_in_eur_per_kwh=feed_in_of(scenario.feed_in, price, horizon),
         carbon_g_per_kwh=carbon_of(scenario.carbon, horizon),
     )

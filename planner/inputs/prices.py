@@ -53,11 +53,16 @@ def price_of(choice: Tariff, horizon: Horizon) -> StepSeries:
     return flat_tariff(choice.eur_per_kwh, horizon)
 
 
-def fee_of(choice: Fees, horizon: Horizon) -> StepSeries | None:
-    """What is paid on top of the price [EUR/kWh] over the planning day by the ``fees:`` of a scenario."""
+def fee_of(choice: Fees, horizon: Horizon, eur_per_usd: float | None = None) -> StepSeries | None:
+    """What is paid on top of the price [EUR/kWh] over the planning day by the ``fees:`` of a scenario.
+
+    ``eur_per_usd`` is the rate of its ``tariff:``.
+    """
     if choice.file is not None:
         assert choice.unit is not None
-        return hourly_tariff(choice.file, horizon, unit=choice.unit, column=choice.column, zone=choice.zone)
+        return hourly_tariff(
+            choice.file, horizon, unit=choice.unit, column=choice.column, zone=choice.zone, eur_per_usd=eur_per_usd
+        )
     if not choice.bands and not choice.eur_per_kwh:
         return None
     return band_tariff(choice.bands, choice.eur_per_kwh, horizon)

@@ -62,6 +62,15 @@ class Scenario(Section):
     slurm: SlurmSection = SlurmSection()
     budgets: Budgets = Budgets()
 
+    @field_validator("fees")
+    @classmethod
+    def _by_the_rate_of_the_tariff(cls, fees: Fees, info: ValidationInfo) -> Fees:
+        """Fees in dollars are converted as prices are."""
+        tariff = info.data.get("tariff")
+        if tariff is not None and tariff.eur_per_usd is None and (fees.unit or "").startswith("USD"):
+            raise problem(f"{fees.unit} needs an exchange rate", "write tariff: {eur_per_usd: 0.92}", at="unit")
+        return fees
+
     @field_validator("goal")
     @classmethod
     def _with_an_intensity(cls, goal: Goal, info: ValidationInfo) -> Goal:

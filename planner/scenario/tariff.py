@@ -21,6 +21,11 @@ FlatPrice = Annotated[
     Within(limits.EUR_PER_KWH),
     Key("EUR per kWh", "the price, or the price outside all bands", default="required for flat, bands"),
 ]
+Rate = Annotated[
+    float | None,
+    Within(limits.EUR_PER_USD),
+    Key("EUR per USD", "rate at which prices and fees of files are converted", default="required for USD"),
+]
 
 
 class TariffBand(Section):
@@ -74,6 +79,7 @@ class FlatTariff(Section):
 
     kind: Annotated[Literal["flat"], _KIND] = "flat"
     eur_per_kwh: FlatPrice
+    eur_per_usd: Rate = None
 
 
 class BandTariff(Section):
@@ -84,6 +90,7 @@ class BandTariff(Section):
     bands: Annotated[
         tuple[TariffBand, ...], AfterValidator(_some), AfterValidator(apart), Field(validate_default=True)
     ] = ()
+    eur_per_usd: Rate = None
 
 
 class HourlyTariff(Section):
@@ -107,11 +114,7 @@ class HourlyTariff(Section):
         Clock,
         Key("clock time", "when the prices of a day become known, on the day before; jobs are held by known prices"),
     ] = "13:00"
-    eur_per_usd: Annotated[
-        float | None,
-        Within(limits.EUR_PER_USD),
-        Key("EUR per USD", "rate at which prices are converted", default="required for USD"),
-    ] = None
+    eur_per_usd: Rate = None
 
     @model_validator(mode="after")
     def _dollars_need_their_rate(self) -> HourlyTariff:
@@ -135,7 +138,9 @@ class Fees(Section):
     bands: Annotated[tuple[TariffBand, ...], AfterValidator(apart)] = ()
     file: Annotated[InputFile | None, Key("path", "table of fees over time, instead of the two above")] = None
     column: Annotated[Words | None, Key("text", "column of the fee", default="found by its name")] = None
-    unit: Annotated[PriceUnit | None, Key("word", "as of prices", default="required for file")] = None
+    unit: Annotated[
+        PriceUnit | None, Key("word", "as of prices; USD by `tariff.eur_per_usd`", default="required for file")
+    ] = None
     zone: FileZone = None
 
     @model_validator(mode="after")

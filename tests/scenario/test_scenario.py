@@ -9,8 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from planner.domain.horizon import Horizon
 from planner.domain.rates import UsePrice
 from planner.errors import FileFormatError, InputError, ScenarioError
+from planner.inputs.prices import fee_of
 from planner.places import scenario_folders, shipped_folder
 from planner.scenario.carbon import ConstantCarbon
 from planner.scenario.jobs import FileJobs
@@ -398,6 +400,27 @@ def test_hourly_needs(folder: Path) -> None:
     assert "tariff.eur_per_usd: missing" in line
     (line,) = problems(folder, "base: site\ntariff: {kind: hourly, file: ../prices.csv, unit: USD/kWh}")
     assert "tariff.eur_per_usd: missing; unit USD/kWh needs it" in line
+
+
+@pytest.mark.parametrize(
+    "tariff",
+    [
+        "{kind: flat, eur_per_kwh: 0.1",
+        '{kind: bands, eur_per_kwh: 0.1, bands: [{from: "22:00", to: "06:00", eur_per_kwh: 1}]',
+        "{kind: hourly, file: ../prices.csv, unit: EUR/MWh",
+    ],
+)
+def test_fees_in_dollars(folder: Path, tariff: str) -> None:
+    """Whatever the tariff, its rate converts fees too; without it the line says where to write it."""
+    day = Horizon(dt.date(2024, 6, 1), "UTC")
+    (folder.parent / "fees.csv").write_text("time,fee USD/kWh\n2024-06-01T00:00Z,0.1\n2024-06-02T00:00Z,0.2\n")
+    text = f"base: site\nfees: {{file: ../fees.csv, unit: USD/kWh}}\ntariff: {tariff}"
+    (line,) = problems(folder, text + "}")
+    assert "fees.unit: USD/kWh needs an exchange rate; write tariff: {eur_per_usd: 0.92}" in line
+    scenario = load(folder, text + ", eur_per_usd: 0.5}")
+    fees = fee_of(scenario.fees, day, scenario.tariff.eur_per_usd)
+    assert fees is not None
+    assert fees.values.tolist() == [0.05]
 
 
 @pytest.mark.parametrize(
