@@ -49,7 +49,7 @@ _LINES: tuple[tuple[str, str, Callable[[Any], str], str], ...] = (
     ("  against EASY", "saved_eur", _more, ""),
     ("  in percent", "saved_percent", _percent_more, ""),
     ("  of it volume", "saved_volume_eur", _more, "saved_volume_eur"),
-    ("  like with like", "profit_difference_eur", _more, "profit_difference_eur"),
+    ("", "profit_difference_eur", _more, "profit_difference_eur"),
     ("  in percent", "profit_difference_percent", _percent_more, "profit_difference_percent"),
     ("revenue", "revenue_eur", lambda v: f"{v:,.2f}", ""),
     ("energy cost", "energy_cost_eur", lambda v: f"{v:,.2f}", ""),
@@ -116,7 +116,9 @@ def compare(
     baseline: Annotated[
         str | None,
         typer.Option(
-            metavar="NAME", help="Scenario, or SCENARIO:METHOD, that others are compared with; default the first."
+            metavar="NAME",
+            help="Scenario whose runs those of others are held against, or SCENARIO:METHOD, one run for all as well;"
+            " default the first.",
         ),
     ] = None,
     carbon_weights: Annotated[
@@ -210,11 +212,11 @@ def compare(
     span = f"{from_day}" if from_day == to_day else f"{from_day} to {to_day}"
     for sentence in found["answer"]:
         say(fill(sentence, 80))
-    like = "" if len(opened) == 1 else f"; like with like is against {_base_words(found['baseline'])}"
-    say(f"\n{span}, in {found['currency']}{like}\n")
+    about = _bases_told(found["baseline"], len(opened))
+    say("\n" + fill(f"{span}, in {found['currency']}{about}", 80) + "\n")
     if found["pairs"]:
         say(pairs_text(found["pairs"]) + "\n")
-    say(compare_text(found["runs"]))
+    say(compare_text(found["runs"], found["baseline"]))
     if curve := carbon_text(found["runs"]):
         say("\n" + curve)
     if frontier := waiting_text(found["runs"]):
@@ -275,16 +277,20 @@ def _columns(label: str, *cells: str) -> str:
     return f"{_cut(label, 18):<18}" + "".join(f"{_cut(cell):>15}" for cell in cells)
 
 
-def compare_text(runs: Sequence[dict[str, Any]]) -> str:
-    """The runs in columns, a block or more per scenario, each with EASY first; at most 80 characters per line."""
-    alone = len({row["scenario"] for row in runs}) == 1
+def compare_text(runs: Sequence[dict[str, Any]], baseline: str) -> str:
+    """The runs in columns, a block or more per scenario, each with EASY first; at most 80 characters per line.
+
+    Each is held against its like in another scenario, or against the one run that the baseline names.
+    """
+    several = len({row["scenario"] for row in runs}) > 1
+    against = "against baseline" if ":" in baseline else "like with like" if several else ""
     blocks = []
     for scenario in dict.fromkeys(row["scenario"] for row in runs):
         rows = [row for row in runs if row["scenario"] == scenario]
         head = next((row for row in rows if row["kind"] == "policy"), rows[0])
         others = [row for row in rows if row is not head]
         for k in range(0, len(others) or 1, COLUMNS):
-            blocks.append(_block([head, *others[k : k + COLUMNS]], with_baseline=not alone))
+            blocks.append(_block([head, *others[k : k + COLUMNS]], against=against))
     return "\n\n".join(blocks)
 
 
@@ -333,18 +339,21 @@ def members_text(rows: Sequence[dict[str, Any]]) -> str:
     return "\n\n".join(blocks)
 
 
-def _block(rows: Sequence[dict[str, Any]], *, with_baseline: bool) -> str:
+def _block(rows: Sequence[dict[str, Any]], *, against: str) -> str:
     lines = [[rows[0]["scenario"], *(_run_name(row) for row in rows)]]
     for label, key, text, needs in _LINES:
         is_there = any(row[key] is not None for row in rows) and (not needs or any(row[needs] for row in rows))
-        if is_there and (with_baseline or not key.startswith("profit_difference")):
-            lines.append([label, *("-" if row[key] is None else text(row[key]) for row in rows)])
+        if is_there and (against or not key.startswith("profit_difference")):
+            lines.append([label or f"  {against}", *("-" if row[key] is None else text(row[key]) for row in rows)])
     return "\n".join(_columns(*each) for each in lines)
 
 
-def _base_words(baseline: str) -> str:
+def _bases_told(baseline: str, scenarios: int) -> str:
+    """What runs are held against, in words: their like in the scenario of the baseline, and the run that it names."""
     scenario, _, method = baseline.partition(":")
-    return f"{method} of {scenario}" if method else f"the same run of {scenario}"
+    words = f"; like with like is against the same run of {scenario}" if scenarios > 1 else ""
+    named = "EASY" if method == "easy" else method
+    return words + (f"; the baseline is {named} of {scenario}" if method else "")
 
 
 def _cut(text: str, width: int = 14) -> str:

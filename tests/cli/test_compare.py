@@ -129,7 +129,7 @@ def test_text_fits_a_terminal(compared: Path) -> None:
     """With any number of runs no line is wider than 80, and EASY of the scenario stands first in every block."""
     rows = json.loads((compared / "compare.json").read_text())["runs"]
     many = rows + [row | {"scenario": f"a-scenario-with-a-long-name-{k}"} for k in range(5) for row in rows]
-    text = compare_text(many)
+    text = compare_text(many, "site:multisearch")
     assert max(map(len, text.splitlines())) <= 80
     blocks = text.split("\n\n")
     assert len(blocks) == 2 + 5 * 3
@@ -149,6 +149,37 @@ def test_other_baseline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys:
         True,
     ]
     assert "every job runs as long as it asked" in told["notes"][0]
+
+
+def test_one_run_as_the_baseline_is_not_called_like_with_like(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Pairs stay like with like; the line of the other block is against that run, and both say which is which."""
+    monkeypatch.chdir(write_rolling_site(tmp_path))
+    words = ("compare", "--day", FIRST, "-m", "est", *ONE)
+    plan(*words, "site", "warm", "--baseline", "site:easy")
+    text = capsys.readouterr().out
+    head = f"{FIRST}, in EUR; like with like is against the same run of site; the baseline is EASY of site "
+    assert head in " ".join(text.split())
+    (folder,) = tmp_path.glob("reports/compare/site+warm+est/*")
+    told = json.loads((folder / "compare.json").read_text())
+    by_run = {(row["scenario"], row["method"]): row for row in told["runs"]}
+    (pair,) = (each for each in told["pairs"] if each["method"] == "est")
+    assert (pair["against_scenario"], pair["against_method"]) == ("site", "est")
+    lines = [line.split() for line in text.splitlines()]
+    assert ["more", "profit", f"{told['pairs'][0]['more_eur']:+.2f}", f"{pair['more_eur']:+.2f}"] in lines
+    more = [by_run["warm", name]["profit_eur"] - by_run["site", "easy"]["profit_eur"] for name in ("easy", "est")]
+    assert ["against", "baseline", *(f"{each:+.2f}" for each in more)] in lines
+    assert "  like with like " not in text
+    plan(*words, "site", "warm")
+    text = capsys.readouterr().out
+    assert "like with like is against the same run of site\n" in text
+    assert "  like with like " in text
+    assert "baseline" not in text
+    plan("compare", "--day", FIRST, "-m", "wt", *ONE, "site", "--baseline", "site:wt")
+    text = capsys.readouterr().out
+    assert f"{FIRST}, in EUR; the baseline is wt of site\n" in text
+    assert "\n  against baseline " in text
 
 
 def test_real_runtimes_for_plans_and_policies(
