@@ -101,12 +101,13 @@ class PueTable:
     def segment_temperature(self, temperature_c: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         """What a segment keeps of a temperature [C]: the table's step that it belongs to, on or beyond the grid.
 
-        Where cooling is linear it is the temperature itself.
+        Where cooling is linear it is the temperature itself, and so it is where the table cannot tell its cooling.
         """
         if self.is_linear:
             return temperature_c
-        step, first = self.temperature_step_c, self.first_temperature_c
-        return np.round(np.floor((temperature_c - first) / step + 0.5) * step + first, _DECIMALS) + 0.0
+        place = self._places(temperature_c)
+        stepped = np.round(place * self.temperature_step_c + self.first_temperature_c, _DECIMALS) + 0.0
+        return stepped if self.clamp else np.where(self._is_beyond(place), temperature_c, stepped)
 
     def rows(self, energy_mws: npt.NDArray[np.int64], length_s: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         """Row of the mean power of an IT energy [mW s] over a length of time [s], in whole numbers."""
@@ -132,9 +133,7 @@ class PueTable:
 
     def look_up(self, rows: npt.NDArray[np.int64], temperature_c: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         """The same at one row for each temperature; TableError outside a table that does not clamp."""
-        row_count, column_count = self.cooling.shape
-        place = self._places(temperature_c)
-        outside = (rows < 0) | (rows >= row_count) | (place < 0) | (place > column_count - 1)
+        outside = (rows < 0) | (rows >= len(self.cooling)) | self._is_beyond(self._places(temperature_c))
         if not self.clamp and bool(np.any(outside)):
             worst = int(np.flatnonzero(outside)[0])
             power_w = self.first_power_w + int(rows[worst]) * self.power_step_w
@@ -149,4 +148,10 @@ class PueTable:
     def _places(self, temperature_c: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         """Places of temperatures among the columns: whole numbers, unless cooling is linear."""
         place = (temperature_c - self.first_temperature_c) / self.temperature_step_c
-        return place if self.is_linear else np.round(place)
+        places: npt.NDArray[np.float64] = place if self.is_linear else np.floor(place + 0.5)
+        return places
+
+    def _is_beyond(self, place: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
+        """Whether places lie outside the columns."""
+        beyond: npt.NDArray[np.bool_] = (place < 0) | (place > self.cooling.shape[1] - 1)
+        return beyond

@@ -78,6 +78,16 @@ BAD: dict[str, tuple[Callable[[Path], None], list[str], str]] = {
         ["--set", "weather.temperature_c=60"],
         r"covers 0 to 3000 W and -20 to 45 C, but the day needs",
     ),
+    "day warmer than the table": (
+        nothing,
+        ["--set", "weather.temperature_c=47.5"],
+        r"covers 0 to 3000 W and -20 to 45 C, but the day needs \d+ W at 47\.5 C",
+    ),
+    "day colder than the table": (
+        nothing,
+        ["--set", "weather.temperature_c=-22.6"],
+        r"covers 0 to 3000 W and -20 to 45 C, but the day needs \d+ W at -22\.6 C",
+    ),
     "table of small machines": (
         jobs("310.1234567", "31000"),
         [],
