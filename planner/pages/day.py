@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from planner.domain.day_summary import Baseline, DaySummary, EasyDay, JobCounts
@@ -65,7 +66,7 @@ def day_page(summary: DaySummary, run: dict[str, Any], tables: dict[str, Table])
     header = page_head(heading, " · ".join(part for part in told if part), index="../../index.html")
     main = el(
         "main",
-        tiles(summary),
+        tiles(summary, run["scenario"]["demand"]),
         _remarks(summary),
         zoom_bar(find=True),
         el("h2", "Power, weather and price"),
@@ -135,8 +136,8 @@ def tile(name: str, value: float | None, text: Part, *notes: Part, main: bool = 
     )
 
 
-def tiles(summary: DaySummary) -> Html:
-    """The numbers of the first screen."""
+def tiles(summary: DaySummary, demand: Mapping[str, Any]) -> Html:
+    """The numbers of the first screen; ``demand`` is how the scenario charges peaks."""
     totals, jobs, currency, use = summary.totals, summary.jobs, summary.currency, summary.utilisation_fraction
 
     def amount(name: str, value: float, *notes: Part, main: bool = False, key: str | None = None) -> Html:
@@ -161,7 +162,9 @@ def tiles(summary: DaySummary) -> Html:
     if totals.demand_cost_eur:
         shown.append(amount("Demand charge", totals.demand_cost_eur, f"peak {peak} bought"))
     else:
-        shown.append(tile("Peak power bought", summary.peak_kw, peak, "no demand charge"))
+        is_monthly = demand["eur_per_kw"] and demand.get("period") == "month"
+        charge = "the month's peak is no higher for it" if is_monthly else "no demand charge"
+        shown.append(tile("Peak power bought", summary.peak_kw, peak, charge))
     if totals.carbon_kg:
         shown.append(amount("Carbon", totals.carbon_cost_eur, unit(totals.carbon_kg, "kg CO₂")))
     if totals.solar_kwh:

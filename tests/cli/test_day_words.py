@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import datetime as dt
+import re
+from html import unescape
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
@@ -11,7 +13,7 @@ import pytest
 from planner.cli.main import run
 from planner.errors import InputError
 from planner.runs.asked import parse_day
-from tests.days import names, plan
+from tests.days import names, plan, write_small_site
 
 QUICK = ("-m", "est", "--bound-time", "0", "--fresh")
 
@@ -57,3 +59,23 @@ def test_a_quiet_run_prints_nothing_unless_it_fails(site: Path, capsys: pytest.C
     assert capsys.readouterr().out.startswith("{")
     assert run(["--day", "2024-06-32", "-q"]) == 2
     assert capsys.readouterr().err.count("\n") == 1
+
+
+def page_of(folder: Path, day: str, *settings: str) -> str:
+    """The words of the page of a day of the small site, planned with settings."""
+    options = [word for setting in settings for word in ("--set", setting)]
+    plan("--day", day, *QUICK, "-q", *options)
+    html = (folder / "reports" / "site" / day / "report.html").read_text(encoding="utf-8")
+    return " ".join(unescape(re.sub(r"<[^>]*>", " ", html)).split())
+
+
+def test_a_peak_below_that_of_the_month_is_said_to_be(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A charge on the month's peak that the day does not raise is not called none."""
+    monkeypatch.chdir(write_small_site(tmp_path))
+    demand = "eur_per_kw: 5, period: month"
+    for setting, words in (
+        (f"demand={{{demand}, peak_kw: 900}}", "kW the month's peak is no higher for it"),
+        (f"demand={{{demand}}}", "Demand charge"),
+        ("demand={period: month}", "kW no demand charge"),
+    ):
+        assert words in page_of(tmp_path, "2024-06-01", setting)
