@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections import Counter
 from collections.abc import Callable
 
 from planner.domain.day_summary import DaySummary
+from planner.domain.horizon import zone_named
 from planner.domain.result import Trial
 from planner.domain.time_ahead import counts_words
 from planner.pages.figure_parts import numbers, temperature_digits
@@ -30,7 +32,7 @@ DEFERRED = 300
 TRIALS = 60
 
 
-def largest_jobs(schedule: Table, wait_s: list[int], currency: str) -> Html:
+def largest_jobs(schedule: Table, wait_s: list[int], currency: str, zone: str) -> Html:
     """The jobs that used most of the machine today."""
     cells = {
         name: schedule.column(name)
@@ -47,8 +49,8 @@ def largest_jobs(schedule: Table, wait_s: list[int], currency: str) -> Html:
             cells["name"][i],
             cells["account"][i],
             cells["user"][i],
-            "carried in" if int(cells["start_s"][i]) < 0 else _clock(cells["start_time"][i]),
-            _clock(cells["end_time"][i]),
+            "carried in" if int(cells["start_s"][i]) < 0 else _clock(cells["start_time"][i], zone),
+            _clock(cells["end_time"][i], zone),
             hours(wait_s[i]),
             cells["units"][i],
             plain(power[i] / 1000, 2),
@@ -95,7 +97,7 @@ def deferred_jobs(deferred: Table) -> Html:
     return grid(caption, *_without_empty(columns, rows[:DEFERRED]), name="deferred", tall=len(rows) > 12)
 
 
-def segment_rows(segments: Table, currency: str) -> Html:
+def segment_rows(segments: Table, currency: str, zone: str) -> Html:
     """The segments in numbers: what the figures show, for eyes that cannot see them and for print."""
     shown = [
         ("temperature_c", Column("outside", "°C"), temperature_digits(numbers(segments, "temperature_c"))),
@@ -121,7 +123,7 @@ def segment_rows(segments: Table, currency: str) -> Html:
     values = {name: numbers(segments, name) for name, _, _ in kept}
     spans = zip(segments.column("start_time"), segments.column("end_time"), strict=True)
     rows: list[list[Part]] = [
-        [f"{_clock(start)} – {_clock(end)}", *(plain(values[name][i], digits) for name, _, digits in kept)]
+        [f"{_clock(start, zone)} – {_clock(end, zone)}", *(plain(values[name][i], digits) for name, _, digits in kept)]
         for i, (start, end) in enumerate(spans)
     ]
     columns = [Column("segment", number=False), *(each[1] for each in kept)]
@@ -277,6 +279,8 @@ def _without_empty(columns: list[Column], rows: list[list[Part]]) -> tuple[list[
     return [columns[k] for k in kept], [[row[k] for k in kept] for row in rows]
 
 
-def _clock(moment: str) -> str:
-    """Day and minute of an ISO time, as it is on the wall."""
-    return moment[5:16].replace("T", " ")
+def _clock(moment: str, zone: str) -> str:
+    """Day and minute of an ISO time, as it is on the wall, with its offset where the wall shows it twice."""
+    wall = dt.datetime.fromisoformat(moment).replace(tzinfo=zone_named(zone))
+    is_twice = wall.utcoffset() != wall.replace(fold=1).utcoffset()
+    return moment[5:16].replace("T", " ") + (moment[-6:] if is_twice else "")

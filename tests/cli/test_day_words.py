@@ -69,6 +69,21 @@ def page_of(folder: Path, day: str, *settings: str) -> str:
     return " ".join(unescape(re.sub(r"<[^>]*>", " ", html)).split())
 
 
+def test_hours_that_come_twice_have_their_offsets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In the segments of the day on which clocks are put back; no other time of the day has one."""
+    monkeypatch.chdir(write_small_site(tmp_path))
+    bands = 'tariff={kind: bands, eur_per_kwh: 0.2, bands: [{from: "02:00", to: "02:30", eur_per_kwh: 0.1}]}'
+    page = page_of(tmp_path, "2024-10-27", bands)
+    for span in (
+        "10-27 00:00 – 10-27 02:00+02:00",
+        "10-27 02:00+02:00 – 10-27 02:30+02:00",
+        "10-27 02:30+02:00 – 10-27 02:00+01:00",
+        "10-27 02:00+01:00 – 10-27 02:30+01:00",
+        "10-27 02:30+01:00 – 10-28 00:00",
+    ):
+        assert span in page
+
+
 def test_a_peak_below_that_of_the_month_is_said_to_be(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A charge on the month's peak that the day does not raise is not called none."""
     monkeypatch.chdir(write_small_site(tmp_path))
