@@ -48,7 +48,7 @@ def report(
             "-s",
             metavar="NAME",
             autocompletion=tab_key.scenarios,
-            help="Whose days; not needed where there is one.",
+            help="Whose days, by name or file; not needed where there is one.",
         ),
     ] = None,
     out: Annotated[Path, typer.Option(metavar="DIR", help="The folder of results, as for plan --day.")] = Path(

@@ -14,7 +14,8 @@ from planner.errors import InputError
 from planner.pages.costs import costs_page
 from planner.pages.index import write_index
 from planner.pages.statement import statement_page
-from planner.places import is_folder
+from planner.places import is_folder, scenario_folders
+from planner.scenario.layers import is_path
 from planner.scenario.load import load_scenario
 from planner.store.budgets import AccountBudget, budgets_of, period_start
 from planner.store.cost_files import FORMATS, CostReport, write_report
@@ -159,10 +160,12 @@ def zone_of(folder: Path) -> str:
 
 
 def reported_scenario(out: Path, given: str | None) -> str:
-    """The scenario whose days are meant: as given, or the only one, or the one that plan --day takes."""
+    """The scenario whose days are meant: given by name or file, or the only one, or the one that plan --day takes."""
     known = []
     if is_folder(out):
         known = sorted(path.name for path in out.iterdir() if path.is_dir() and _has_days(path))
+    if given is not None and is_path(given):
+        given = load_scenario(given, folders=scenario_folders(Path.cwd())).name
     name = given
     if name is None:
         name = known[0] if len(known) == 1 else next((each for each in ("site", "sample") if each in known), None)

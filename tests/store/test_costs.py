@@ -208,6 +208,16 @@ def test_missing_days_are_said(week: Path, capsys: pytest.CaptureFixture[str]) -
     assert "27 days of 2024-06 not planned" in (week / "costs" / "2024-06-by-account.html").read_text()
 
 
+def test_scenario_by_its_file(week: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The file that a day was planned by stands for its name; one that is not there is told."""
+    plan("report", "-s", "scenarios/site.yaml", "--by", "account", "--json", "-q")
+    by_file = json.loads(capsys.readouterr().out)
+    plan("report", "-s", "site", "--by", "account", "--json", "-q")
+    assert by_file == json.loads(capsys.readouterr().out)
+    assert run(["report", "-s", "scenarios/other.yaml"]) == 2
+    assert "scenarios/other.yaml: no such scenario file" in capsys.readouterr().err
+
+
 def test_json(week: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """``--json`` prints the lines and nothing else."""
     plan("report", "--by", "account", "--json", "-q")
