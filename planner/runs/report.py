@@ -19,7 +19,7 @@ from planner.scenario.layers import is_path
 from planner.scenario.load import load_scenario
 from planner.store.budgets import AccountBudget, budgets_of, period_start
 from planner.store.cost_files import FORMATS, CostReport, write_report
-from planner.store.costs import FOLDER, KEYS, CostDay, read_days
+from planner.store.costs import FOLDER, KEYS, CostDay, day_of, read_days
 from planner.store.month_peak import charge_remark, wrongly_charged
 from planner.store.read_json import read_run, read_summary
 from planner.store.statements import file_names, statements
@@ -67,14 +67,15 @@ def report_on(
     currencies = sorted({day.currency for day in days})
     if len(currencies) > 1:
         raise InputError(f"the days count in {' and '.join(currencies)}; report those of one currency")
-    wanted = (high - low).days + 1 if low is not None and high is not None else len(days)
+    there = len(days) + sum(path.parent == folder and day_of(path) is not None for path, _ in skipped)
+    wanted = (high - low).days + 1 if low is not None and high is not None else there
     budgets = _budgets(folder, days, low, high, on_remark, booked=booked)
     kept = tuple(day for day in days if day.is_booked == booked)
     for month in sorted({day.day.replace(day=1) for day in kept}):
         wrong = {day.day for day in kept}.intersection(wrongly_charged(folder, month))
         if wrong:
             on_remark(charge_remark(sorted(wrong)))
-    missing, left_out = wanted - len(days), len(days) - len(kept)
+    missing, left_out = wanted - there, len(days) - len(kept)
     made = CostReport(name, words, by, kept, tuple(skipped), missing, left_out, budgets)
     for day, why in made.split.unsplit if made.split is not None else ():
         on_remark(f"{day}: real less planned stands under other, as it cannot be split: {why}")

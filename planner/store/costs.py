@@ -162,9 +162,8 @@ def read_days(
     for path in sorted(folder.iterdir()):
         if not path.is_dir() or path.name.startswith(".") or path.name == FOLDER:
             continue
-        try:
-            day = dt.date.fromisoformat(path.name)
-        except ValueError:
+        day = day_of(path)
+        if day is None:
             skipped.append((path, "not the folder of a day"))
             continue
         if (first is not None and day < first) or (last is not None and day > last):
@@ -184,6 +183,14 @@ def read_days(
         take_in(came, schedule, found.horizon)
         days.append(found)
     return days, skipped
+
+
+def day_of(folder: Path) -> dt.date | None:
+    """The day that a folder is named after; None where it is none."""
+    try:
+        return dt.date.fromisoformat(folder.name)
+    except ValueError:
+        return None
 
 
 def plan_of(folder: Path) -> Path | None:

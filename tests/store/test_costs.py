@@ -168,6 +168,7 @@ def test_damaged_day_is_named_and_skipped(
     assert run(["report", "--month", "2024-06"]) == 7
     shown = capsys.readouterr()
     assert "skipped reports/site/2024-06-02: " in shown.err
+    assert "27 of 30 days have no result" in shown.err
     assert "2 days" in shown.out
     shutil.rmtree(week / "2024-06-02")
     assert summed(week / "costs" / "2024-06-by-account.csv", "profit_eur") == ledger_sums(week)["profit_eur"]
