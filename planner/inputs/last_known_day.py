@@ -40,14 +40,14 @@ def _segments(scenario: Scenario, horizon: Horizon, table: PueTable) -> Segments
     is_wet = scenario.cooling.temperature == "wet-bulb"
     weather, intake = weather_of(scenario.weather, horizon, humidity=is_wet)
     temperature_c = wet_bulb_of(weather) if is_wet else weather.temperature_c
-    price = price_of(scenario.tariff, horizon)
+    price = price_of(scenario.tariff, horizon, scenario.currency)
     segments = cut_segments(
         horizon,
         table,
         temperature_c,
         solar_w=solar_of(scenario.solar, weather, horizon),
         price_eur_per_kwh=price,
-        fee_eur_per_kwh=fee_of(scenario.fees, horizon, scenario.tariff.eur_per_usd),
+        fee_eur_per_kwh=fee_of(scenario.fees, horizon, scenario.tariff.eur_per_usd, scenario.currency),
         feed_in_eur_per_kwh=feed_in_of(scenario.feed_in, price, horizon),
         carbon_g_per_kwh=carbon_of(scenario.carbon, horizon),
     )

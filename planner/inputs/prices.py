@@ -21,7 +21,8 @@ from planner.scenario.words import PriceUnit
 
 MINUTES_PER_DAY = 1440
 UNITS: tuple[str, ...] = get_args(PriceUnit)
-_EUR = {"EUR": 1.0, "ct": 1e-2}
+EUR = "EUR"
+_EUR = {EUR: 1.0, "ct": 1e-2}
 _PER_KWH = {"kWh": 1.0, "MWh": 1e-3}
 _ENERGY = {"wh": "Wh", "kwh": "kWh", "mwh": "MWh", "gwh": "GWh"}
 _OTHER_MONEY = (
@@ -36,8 +37,8 @@ _UNIT = re.compile(
 _CAPITALS = re.compile(r"(?<![A-Za-z])([A-Z]{3})\s*/\s*((?:[kKMG]?W[hH]))(?![a-z])")
 
 
-def price_of(choice: Tariff, horizon: Horizon) -> StepSeries:
-    """The price [EUR/kWh] over the planning day by the ``tariff:`` of a scenario."""
+def price_of(choice: Tariff, horizon: Horizon, currency: str = EUR) -> StepSeries:
+    """The price [EUR/kWh] over the planning day by the ``tariff:`` of a scenario that counts in a currency."""
     if isinstance(choice, HourlyTariff):
         return hourly_tariff(
             choice.file,
@@ -47,13 +48,14 @@ def price_of(choice: Tariff, horizon: Horizon) -> StepSeries:
             members=choice.members or (),
             zone=choice.zone,
             eur_per_usd=choice.eur_per_usd,
+            currency=currency,
         )
     if isinstance(choice, BandTariff):
         return band_tariff(choice.bands, choice.eur_per_kwh, horizon)
     return flat_tariff(choice.eur_per_kwh, horizon)
 
 
-def fee_of(choice: Fees, horizon: Horizon, eur_per_usd: float | None = None) -> StepSeries | None:
+def fee_of(choice: Fees, horizon: Horizon, eur_per_usd: float | None = None, currency: str = EUR) -> StepSeries | None:
     """What is paid on top of the price [EUR/kWh] over the planning day by the ``fees:`` of a scenario.
 
     ``eur_per_usd`` is the rate of its ``tariff:``.
@@ -61,7 +63,13 @@ def fee_of(choice: Fees, horizon: Horizon, eur_per_usd: float | None = None) -> 
     if choice.file is not None:
         assert choice.unit is not None
         return hourly_tariff(
-            choice.file, horizon, unit=choice.unit, column=choice.column, zone=choice.zone, eur_per_usd=eur_per_usd
+            choice.file,
+            horizon,
+            unit=choice.unit,
+            column=choice.column,
+            zone=choice.zone,
+            eur_per_usd=eur_per_usd,
+            currency=currency,
         )
     if not choice.bands and not choice.eur_per_kwh:
         return None
@@ -113,11 +121,13 @@ def hourly_tariff(
     members: Sequence[str] = (),
     zone: str | None = None,
     eur_per_usd: float | None = None,
+    currency: str = EUR,
 ) -> StepSeries:
     """Prices of a CSV with one row per hour (or per quarter of an hour), each from its time on [EUR/kWh].
 
     The column is by default the one whose name starts with "price"; the price of ``members`` of a forecast, columns or
-    patterns of them, is their mean. Times that are written without a zone are of ``zone``.
+    patterns of them, is their mean. Times that are written without a zone are of ``zone``. A column in the ``currency``
+    that a site counts in, which stands wherever EUR is said, is one in EUR.
 
     Of local times, a row in the hour that does not exist in spring is left out, and a single row for the hour
     that exists twice in autumn holds for both. Any other missing hour of the day is a CoverageError.
@@ -129,6 +139,8 @@ def hourly_tariff(
     found = []
     for name in names:
         declared = unit_in(name)
+        if declared is not None and declared not in UNITS:
+            declared = re.sub(rf"^{re.escape(currency.upper())}/", f"{EUR}/", declared)
         if declared is not None and declared not in UNITS:
             raise InputError(
                 f"{path}: column {name!r} is in {declared}; known are {', '.join(UNITS[:-1])} and {UNITS[-1]}: convert"

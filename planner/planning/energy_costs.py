@@ -108,9 +108,9 @@ def _known(read: Callable[[Horizon], Floats], day: Horizon) -> Floats:
 
 def _price(scenario: Scenario, horizon: Horizon, busy_w: float) -> Floats:
     """What a bought kWh costs in each quarter of a day with its fees and its carbon [EUR]."""
-    price = price_of(scenario.tariff, horizon)
+    price = price_of(scenario.tariff, horizon, scenario.currency)
     found = _by_quarter(price, horizon)
-    fee = fee_of(scenario.fees, horizon, scenario.tariff.eur_per_usd)
+    fee = fee_of(scenario.fees, horizon, scenario.tariff.eur_per_usd, scenario.currency)
     for extra, each in ((fee, 1.0), (carbon_of(scenario.carbon, horizon), None)):
         if extra is not None:
             per = scenario.carbon.eur_per_tonne / GRAMS_PER_TONNE if each is None else each

@@ -110,6 +110,9 @@ def test_units_that_cannot_be_used(tmp_path: Path) -> None:
     _prices(path, _utc_rows("2024-05-31T22:00", 24), header="time,price GBP/kWh")
     with pytest.raises(InputError, match=r"'price GBP/kWh' is in GBP/kWh; known are EUR/kWh.* USD/MWh: convert"):
         hourly_tariff(path, PLAIN_DAY, unit="EUR/MWh")
+    with pytest.raises(InputError, match="is in EUR/kWh, but the unit given is EUR/MWh"):
+        hourly_tariff(path, PLAIN_DAY, unit="EUR/MWh", currency="GBP")
+    assert hourly_tariff(path, PLAIN_DAY, unit="EUR/kWh", currency="GBP").values[0] == 0
 
 
 @pytest.mark.parametrize(

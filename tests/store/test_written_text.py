@@ -68,13 +68,13 @@ def test_a_replay_as_batsim_writes_it(tmp_path: Path) -> None:
         **{"job_id": "7", "submission_time": "5", "requested_number_of_resources": "3", "requested_time": "30"},
         **{"success": "1", "final_state": "COMPLETED_SUCCESSFULLY", "starting_time": "5", "execution_time": "20"},
         **{"finish_time": "25", "waiting_time": "0", "turnaround_time": "20", "stretch": "1.000000"},
-        **{"consumed_energy": "30"},
+        **{"consumed_energy": "30", "ready_time": "5"},
     }
     assert second == about | {
         **{"job_id": "9", "submission_time": "6", "requested_number_of_resources": "2", "requested_time": "10"},
         **{"success": "0", "final_state": "COMPLETED_WALLTIME_REACHED", "starting_time": "25", "execution_time": "10"},
         **{"finish_time": "35", "waiting_time": "19", "turnaround_time": "29", "stretch": "2.900000"},
-        **{"consumed_energy": ""},
+        **{"consumed_energy": "", "ready_time": "6"},
     }
     write_batsim_jobs(replay(as_nodes(TRACE), policy_named("easy"), TRACE.runtime_s), tmp_path / "nodes.csv")
     assert [row["allocated_resources"] for row in rows_of(tmp_path / "nodes.csv")] == ["0 1 2", "0 1"]
