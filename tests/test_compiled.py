@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import gc
 import json
 import os
 import subprocess
@@ -14,6 +15,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numba.core.errors import TypingError
 
 from planner import places
 from planner.compiled import is_missing, kernel, part
@@ -200,6 +202,26 @@ def test_a_full_disk_costs_the_keeping_only(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.setattr("planner.compiled.code_cache._sealed", full)
     assert made(np.arange(5), 3) == 9
     assert not list(tmp_path.rglob("*.nb*"))
+
+
+def test_garbage_is_collected_again_whatever_becomes_of_a_kernel(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One that cannot be compiled leaves its turn to others, too."""
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    places.kept_folder.cache_clear()
+
+    def sums(values: Any) -> Any:
+        return values.sum() + values.what
+
+    made = kernel(sums)
+    with pytest.raises(TypingError):
+        made(np.arange(3))
+    assert gc.isenabled()
+    (lock,) = tmp_path.rglob("*.lock")
+    with lock.open("r+b") as file:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    places.kept_folder.cache_clear()
 
 
 OTHER_NUMBAS = {

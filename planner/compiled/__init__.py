@@ -14,7 +14,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from contextlib import suppress
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -106,7 +106,8 @@ def _keep(made: Any, function: Callable[..., Any], folder: Path) -> None:
     try:
         from planner.compiled.code_cache import KeptCode
 
-        made._cache = KeptCode(function, folder)
+        made._cache = kept = KeptCode(function, folder)
+        made.compile = partial(kept.compiled_by, made.compile)
     except (ImportError, AttributeError, TypeError, RuntimeError, OSError):
         return  # it is compiled in every run
     finally:

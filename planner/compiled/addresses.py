@@ -14,9 +14,9 @@ This builds on the inside of numba as `planner.compiled.linking` does, and is fo
 from __future__ import annotations
 
 from functools import partial, reduce
+from hashlib import sha256
 from typing import Any
 
-from llvmlite import ir
 from numba.core import cgutils, types
 from numba.core.imputils import impl_ret_borrowed
 from numba.core.typing.templates import AttributeTemplate
@@ -33,6 +33,7 @@ from numba.extending import (
 
 import planner.compiled.linking  # noqa: F401 - it refuses versions of numba that are not known
 
+ir = cgutils.ir
 NEVER_WRITTEN = ir.Constant(ir.IntType(64), 1)
 """The mark of loads from memory that never changes, in LLVM's words for what kind of memory a load is of."""
 
@@ -51,8 +52,11 @@ class Address(types.Type):
 
     @property
     def mangling_args(self) -> Any:
-        """What stands for it in the names of functions, which would be as long as all fields together."""
-        return self.made.__name__, ()
+        """What stands for it in the names of functions, which would be as long as all fields together.
+
+        Kept code of several types must not have one name: then the first that is loaded would be taken for all.
+        """
+        return f"{self.made.__name__}_{sha256(str(self.fields).encode()).hexdigest()[:12]}", ()
 
     def place_of(self, name: str) -> int:
         """The number of a field."""

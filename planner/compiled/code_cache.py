@@ -48,33 +48,34 @@ class KeptCode(FunctionCache):  # type: ignore[misc]
             raise RuntimeError("this numba keeps machine code in another way")
         self._cache_file = _SealedFiles(folder, _name(function))
         self._turn = _Turn(folder / f"{_name(function)}.lock")
-        self._gc_waits = False
 
     def load_overload(self, *asked: Any) -> Any:
-        """The code for some types of arguments; None when there is none, and it is this process's turn to compile.
-
-        Garbage is not collected until that is saved: numba keeps most of the objects that it makes, and looking through
-        them takes a tenth of the time.
-        """
+        """The code for some types of arguments; None when there is none, and it is this process's turn to compile."""
         found = self._loaded(asked)
         if found is None:
             self._turn.take()
             found = self._loaded(asked)
-        if found is not None:
-            self._turn.give_back()
-        elif gc.isenabled():
-            gc.disable()
-            self._gc_waits = True
         return found
 
     def save_overload(self, *made: Any) -> None:
         """Keep code that was compiled."""
         with suppress(Exception):
             super().save_overload(*made)
-        self._turn.give_back()
-        if self._gc_waits:
-            gc.enable()
-            self._gc_waits = False
+
+    def compiled_by(self, compile_now: Callable[[Any], Any], types: Any) -> Any:
+        """What compiles or loads the code for some types; then others have their turn.
+
+        Garbage is not collected meanwhile: numba keeps most of the objects that it makes, and looking through them
+        takes a tenth of the time.
+        """
+        is_collecting = gc.isenabled()
+        gc.disable()
+        try:
+            return compile_now(types)
+        finally:
+            self._turn.give_back()
+            if is_collecting:
+                gc.enable()
 
     def _loaded(self, asked: tuple[Any, ...]) -> Any:
         with suppress(Exception):

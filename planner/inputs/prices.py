@@ -34,6 +34,11 @@ _UNIT = re.compile(
     rf"(eur|usd|(?<![a-z])ct|(?<![a-z])(?:{_OTHER_MONEY})|[£¥₹₩₽₺₴])(?:os?|s)?\.?"
     r"[\s_-]*(?:/|per|[\s_-])[\s_-]*(kwh|mwh|g?wh(?![a-z]))"
 )
+_SIGNS = {
+    **{"£": ("GBP",), "¥": ("JPY", "CNY"), "₹": ("INR",), "₩": ("KRW",), "₽": ("RUB",), "₺": ("TRY",), "₴": ("UAH",)},
+    "KR": ("SEK", "NOK", "DKK", "ISK"),
+}
+"""What may stand for a currency besides its code."""
 _CAPITALS = re.compile(r"(?<![A-Za-z])([A-Z]{3})\s*/\s*((?:[kKMG]?W[hH]))(?![a-z])")
 
 
@@ -139,8 +144,10 @@ def hourly_tariff(
     found = []
     for name in names:
         declared = unit_in(name)
-        if declared is not None and declared not in UNITS:
-            declared = re.sub(rf"^{re.escape(currency.upper())}/", f"{EUR}/", declared)
+        if declared is not None and declared != unit:
+            money, energy = declared.split("/")
+            is_own = currency.upper() in (money, *_SIGNS.get(money, ()))
+            declared = f"{EUR}/{energy}" if is_own else declared
         if declared is not None and declared not in UNITS:
             raise InputError(
                 f"{path}: column {name!r} is in {declared}; known are {', '.join(UNITS[:-1])} and {UNITS[-1]}: convert"

@@ -306,6 +306,7 @@ def make_ready(
     solver: QueueSolver | None = None,
     *,
     is_watched: bool = False,
+    rounds: str = "second",
 ) -> None:
     """Compile or load what a replay needs, so that no time of it goes into that: replay two jobs of a second."""
     ones = np.ones(2, dtype=np.int64)
@@ -317,5 +318,6 @@ def make_ready(
         estimate(trace),
         holding=Holding(1, costs, 1.0) if policy.holds else NO_HOLDING,
         solver=solver,
+        rounds=rounds,
         watch=RoundWatch(time.process_time) if is_watched else None,
     )

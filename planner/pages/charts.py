@@ -228,7 +228,7 @@ def dots(title: str, rows: Sequence[tuple[str, Sequence[Dot]]], *, most: float) 
 
     A value that is no number, as of no jobs at all, has no mark.
     """
-    rows = [(label, [dot for dot in marks if math.isfinite(dot.value)]) for label, marks in rows]
+    rows = [(label, [dot for dot in marks if not math.isnan(dot.value)]) for label, marks in rows]
     row, left, right, bottom = 22, 250, 24, 24
     values = [min(dot.value, most) for _, marks in rows for dot in marks]
     high = max([*values, 100.0]) * 1.05

@@ -128,7 +128,7 @@ def _book(
             write_index(target.parent.parent)  # whoever booked it may have been killed before it came to the index
             return DoneDay(day, target, same)
         if not rebook:
-            require_unbooked(target)
+            require_unbooked(target, charge_remark([each for each in wrongly_charged(folder, day) if each == day]))
         facts = provenance(
             scenario,
             method=METHOD,

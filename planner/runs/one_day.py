@@ -262,10 +262,14 @@ def _conflicts(
     return tuple(situation_conflicts(situation, schedule, [job.id for job in last.deferred], scenario.cluster))
 
 
-def require_unbooked(target: Path) -> None:
-    """BookedError when the folder of a day holds what really happened, which no plan must take the place of."""
+def require_unbooked(target: Path, why: str = "") -> None:
+    """BookedError when the folder of a day holds what really happened, which no plan must take the place of.
+
+    ``why`` it should be written anew is told, if anything is wrong with it.
+    """
     if is_booked(target):
-        raise BookedError(f"{target} is booked; nothing is changed; to write it anew all the same, give --rebook")
+        told = f"; {why}" if why else "; to write it anew all the same, give --rebook"
+        raise BookedError(f"{target} is booked; nothing is changed{told}")
 
 
 def previous_of(folder: Path, scenario: Scenario, day: dt.date) -> LastPlan | None:

@@ -89,6 +89,13 @@ def origin_of(trace: Trace) -> int:
     return trace.origin_unix
 
 
+def require_first_day(scenario: Scenario, trace: Trace) -> None:
+    """InputError when a trace has no date, or a scenario does not cover its first day: to be told before a replay."""
+    origin = origin_of(trace)
+    if len(trace):
+        frame(scenario, Horizon.of_unix(int(trace.submit_s[0]) + origin, scenario.zone))
+
+
 def _settle_days(
     scenario: Scenario,
     jobs: tuple[Job, ...],

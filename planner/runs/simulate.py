@@ -210,7 +210,7 @@ def simulate(
     runs = []
     for estimate in estimates:
         for policy in policies:
-            make_ready(policy, estimate.make, solvers[policy], is_watched=watch is not None)
+            make_ready(policy, estimate.make, solvers[policy], is_watched=watch is not None, rounds=conduct.rounds)
             title = f"{policy.name}, {estimate.name}"
             began = cpu_now_s()
             result = replay(
@@ -320,7 +320,7 @@ def simulate_offline(
     runs = []
     for objective in objectives:
         policy, name = policy_named(f"order-{objective.name}"), f"offline-{objective.name}"
-        make_ready(policy, estimate_named("actual").make)
+        make_ready(policy, estimate_named("actual").make, rounds=conduct.rounds)
         make_search_ready()
         began = time.process_time()
         first = replay(

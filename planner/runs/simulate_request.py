@@ -22,6 +22,7 @@ from planner.online.search_options import OfflineSearch
 from planner.pages.simulate import replay_page
 from planner.runs.asked import open_scenario, parse_day
 from planner.runs.one_day import require_order
+from planner.runs.replay_ledger import require_first_day
 from planner.runs.simulate import Conduct, Measurement, ReplayRun, RoundEngine, simulate, simulate_offline, with_money
 from planner.scenario.schema import Scenario
 from planner.store.folder import filled
@@ -163,6 +164,8 @@ def replays(
     used = RoundEngine(asked.engine, asked.time_limit_s)
     source = _source(asked, scenario)
     on_source(source)
+    if measured.money and scenario is not None:
+        require_first_day(scenario, source.trace)
     runs = simulate(source, policies, estimates, measured, conduct=conduct, engine=used, on_run=on_run)
     if objectives:
         search = OfflineSearch(seed=asked.seed)

@@ -23,15 +23,20 @@ _DIGIT_KW = 1e-6
 
 @dataclass(frozen=True)
 class _Day:
-    """A written day: the peak of the month that it began with, and its own [kW].
+    """A written day: the peak of the month that it began with, the one that its scenario gives, and its own [kW].
 
     ``is_charged``: it is booked, and pays for what is above the peak of the month.
     """
 
     day: dt.date
     so_far_kw: float
+    given_kw: float
     own_kw: float
     is_charged: bool
+
+    def peak_before(self, peak_kw: float) -> float:
+        """The peak before it, with the one of the days before: it may have begun anew, from what its scenario gives."""
+        return max(peak_kw, self.given_kw) if self.so_far_kw == self.given_kw else peak_kw
 
     def is_charged_as_after(self, peak_kw: float) -> bool:
         """Whether it pays what it would after another peak of the month."""
@@ -41,10 +46,13 @@ class _Day:
 
 def with_peak_before(state: SiteState | None, folder: Path, day: dt.date) -> SiteState | None:
     """What a day begins with, with the peak that the days of its month before it leave, where there are any."""
-    before = [each for each in _days(folder, day) if each.day < day]
+    days = [each for each in _days(folder, day) if each.day <= day]
+    before = [each for each in days if each.day < day]
     if not before:
         return state
-    peak_kw = max(before[0].so_far_kw, *(each.own_kw for each in before))
+    peak_kw = before[0].so_far_kw
+    for each in days:
+        peak_kw = max(each.peak_before(peak_kw), each.own_kw if each.day < day else 0.0)
     last = SiteState(before[-1].day, peak_kw)
     return last if state is None else replace(state, day=last.day, peak_kw=peak_kw)
 
@@ -54,6 +62,7 @@ def wrongly_charged(folder: Path, month: dt.date) -> tuple[dt.date, ...]:
     days, found = list(_days(folder, month)), []
     peak_kw = days[0].so_far_kw if days else 0.0
     for each in days:
+        peak_kw = each.peak_before(peak_kw)
         if not each.is_charged_as_after(peak_kw):
             found.append(each.day)
         peak_kw = max(peak_kw, each.own_kw)
@@ -83,10 +92,12 @@ def _days(folder: Path, month: dt.date) -> Iterator[_Day]:
         if "rates" not in run or "left" not in run:
             continue
         rates, left = made(Rates, run["rates"]), made(SiteState, run["left"])
-        is_of_month = run["scenario"]["demand"].get("period") == "month" and rates.demand_eur_per_kw > 0
+        demand = run["scenario"]["demand"]
+        is_of_month = demand.get("period") == "month" and rates.demand_eur_per_kw > 0
         yield _Day(
             day,
             rates.demand_so_far_kw,
+            demand.get("peak_kw", 0.0),
             left.peak_kw if left.peak_kw > rates.demand_so_far_kw else summary.peak_kw,
             is_of_month and summary.booked is not None,
         )

@@ -67,8 +67,15 @@ def make_missing(tasks: Iterable[Task], engine: TaskEngine, on_done: OnDone) -> 
     calls = [(task.name, partial(_do, task)) for task in missing]
     run_calls(calls, engine, lambda number: on_done(missing[number].name))
     for task in missing:
-        if content_of(task.path) is None:
-            raise not_shared(task.path)
+        kept(task)
+
+
+def kept(task: Task) -> bytes:
+    """What is kept of a piece that was made; OutputError where nothing whole is there."""
+    content = content_of(task.path)
+    if content is None:
+        raise not_shared(task.path)
+    return content
 
 
 def clear(folder: Path) -> None:

@@ -22,7 +22,7 @@ from planner.runs.compare_columns import Row
 from planner.runs.parallel_calls import TaskEngine
 from planner.scenario.schema import Scenario
 from planner.store.folder import held
-from planner.studies.kept_pieces import OnDone, Task, clear, code_mark, content_of, make_missing, piece, scenario_facts
+from planner.studies.kept_pieces import OnDone, Task, clear, code_mark, kept, make_missing, piece, scenario_facts
 from planner.studies.report import StudyReport
 from planner.text_files import digest
 
@@ -144,8 +144,7 @@ class Study:
         marks: dict[Path, str] = {}
         tasks = [self._task(cell, marks) for cell in cells]
         make_missing(tasks, TaskEngine(workers=1) if in_turn else self.place, on_done)
-        kept = [json.loads(content_of(task.path) or b"{}") for task in tasks]
-        return [{**cell.labels, **row} for row, cell in zip(kept, cells, strict=True)]
+        return [{**cell.labels, **json.loads(kept(task))} for task, cell in zip(tasks, cells, strict=True)]
 
     def run(self, on_done: OnDone = lambda name: None) -> StudyReport:
         """Run the study, or go on with it, and write its files."""

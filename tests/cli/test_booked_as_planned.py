@@ -109,6 +109,22 @@ def test_the_plan_holds_against_the_columns_of_a_table(priced: Path) -> None:
     assert (waiting["1"]["account"], waiting["1"]["node_class"], waiting["1"]["power_w"]) == ("phys", "gpu", "123.4")
 
 
+def test_what_users_change_of_jobs_that_wait_holds(priced: Path) -> None:
+    """A begin that was moved and another dependency; a job that took the id of an earlier one is not that one."""
+    rows = schedule_of(priced)
+    Path("ran.csv").write_text(
+        f"{TABLE},begin_time,dependency\n1,{rows['1']['submit_time']},4,8,pending,,,,2024-06-03T06:00:00+02:00,\n"
+        f"4,{rows['4']['submit_time']},5,8,pending,,,,,afterok:1\n"
+        f"3,2024-06-01T00:30:00+02:00,2,3,done,{DAY}T03:00:00+02:00,{DAY}T05:00:00+02:00,cpu1,,\n"
+    )
+    plan("book", "--day", DAY, "--table", "ran.csv", "-q")
+    waiting = {row["job_id"]: row for row in rows_of(day_of(priced) / "deferred.csv")}
+    assert waiting["1"]["begin_time"].startswith("2024-06-03T06:00")
+    assert (waiting["4"]["dependency"], waiting["4"]["exclusive"]) == ("afterok:1", "yes")
+    new = schedule_of(priced)["3"]
+    assert (new["deadline"], new["revenue_weight"], new["account"]) == ("", "1", "")
+
+
 def test_every_run_of_a_planned_job_pays_as_planned(priced: Path) -> None:
     """The first run that was put back, too; its deadline and what was promised are of the last run alone."""
     row = schedule_of(priced)["3"]

@@ -61,6 +61,7 @@ def test_a_day_that_is_booked_again_lower(month: Path, capsys: pytest.CaptureFix
     assert "is wrong" not in told_by(capsys, "audit", "reports/site/2024-06-05")
     assert line in told_by(capsys, "report", "--month", "2024-06", "-q")
     assert book(4, 0.6) == 3
+    assert "nothing is changed; the demand charge of 2024-06-04 is wrong" in capsys.readouterr().err
     assert book(4, 0.6, "--rebook") == 0
     assert "the demand charge of 2024-06-06 is wrong" in capsys.readouterr().err
     assert book(6, 0.8, "--rebook") == 0
@@ -85,6 +86,19 @@ def test_days_between_that_are_not_there_forget_no_peak(month: Path, capsys: pyt
     assert book(3, 1.0) == 0
     assert book(20, 1.2) == 0
     assert charges(month) == pytest.approx([10, 2])
+    assert capsys.readouterr().err == ""
+
+
+def test_a_day_that_begins_anew_has_the_peak_that_its_scenario_gives(
+    month: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """After a gap the meter says 2 kW, of which no day here knows; the charge of the day after heeds it, too."""
+    assert book(3, 1.0) == 0
+    plan("--day", "2024-06-20", "--set", "demand.peak_kw=2", "-m", "est", "--bound-time", "0", "-q", "--fresh")
+    capsys.readouterr()
+    assert book(20, 1.5, "--set", "demand.peak_kw=2") == 0
+    assert book(21, 2.5) == 0
+    assert charges(month) == pytest.approx([10, 0, 5])
     assert capsys.readouterr().err == ""
 
 

@@ -112,7 +112,15 @@ def test_units_that_cannot_be_used(tmp_path: Path) -> None:
         hourly_tariff(path, PLAIN_DAY, unit="EUR/MWh")
     with pytest.raises(InputError, match="is in EUR/kWh, but the unit given is EUR/MWh"):
         hourly_tariff(path, PLAIN_DAY, unit="EUR/MWh", currency="GBP")
-    assert hourly_tariff(path, PLAIN_DAY, unit="EUR/kWh", currency="GBP").values[0] == 0
+    for header, currency in (
+        ("price GBP/kWh", "GBP"),
+        ("price £/kWh", "GBP"),
+        ("kr/kWh", "SEK"),
+        ("price USD/kWh", "USD"),
+    ):
+        _prices(path, _utc_rows("2024-05-31T22:00", 24), header=f"time,{header}")
+        column = header.removeprefix("time,")
+        assert hourly_tariff(path, PLAIN_DAY, unit="EUR/kWh", column=column, currency=currency).values[0] == 0
 
 
 @pytest.mark.parametrize(

@@ -432,7 +432,10 @@ def test_policies_that_hold_are_named_by_their_base() -> None:
 
 
 def test_the_past_is_remembered_as_it_would_have_been_seen() -> None:
-    """Ended jobs one after the other, each in the rows of its name, kind, user and of all: the last six stay."""
+    """Ended jobs one after the other, each in the rows of its name, kind, user and of all: the last six stay.
+
+    Of those that end in one second the one that started first is seen first.
+    """
     rng = np.random.default_rng(4)
     count, rows = 60, 9
     names = ("submit", "runtime", "estimate", "like_name", "like_kind", "like_user")
@@ -446,7 +449,7 @@ def test_the_past_is_remembered_as_it_would_have_been_seen() -> None:
     _remember_ended(past, jobs, found)  # type: ignore[arg-type]
     expected = np.zeros_like(found)
     ended = [k for k in range(count) if start_s[k] >= 0 and start_s[k] + jobs["runtime"][k] < 100]
-    for k in sorted(ended, key=lambda k: int(start_s[k] + jobs["runtime"][k])):
+    for k in sorted(ended, key=lambda k: (int(start_s[k] + jobs["runtime"][k]), int(start_s[k]))):
         for row in (jobs["like_name"][k], jobs["like_kind"][k], jobs["like_user"][k], rows - 1):
             expected[row, 1 + int(expected[row, SEEN]) % REMEMBERED_LENGTHS] = jobs["runtime"][k] / 50
             expected[row, SEEN] += 1

@@ -15,7 +15,7 @@ from planner.domain.situation import SiteState, Situation, StartedJob
 from planner.domain.situation_check import overused
 from planner.errors import InputError
 from planner.inputs.books.accounted import cpu_hours, labelled, node_numbers, run_of
-from planner.inputs.books.as_planned import as_planned
+from planner.inputs.books.as_planned import as_planned, still_waiting
 from planner.inputs.books.measured import sharing, with_measured_power
 from planner.inputs.build import Day, build
 from planner.inputs.jobs.power_models import power_of
@@ -117,25 +117,32 @@ def of_accounts(accounts: Accounts, intake: Intake, scenario: Scenario, horizon:
 def of_table(path: Path, scenario: Scenario, horizon: Horizon, known: Known, now_unix: int) -> Happened:
     """What a snapshot table says of a day that has ended by now; the table may know of later days too."""
     snapshot, intake = read_snapshot(path, at_unix=max(now_unix, horizon.end_unix), scenario=scenario)
-    jobs = {job.id: as_planned(job, known.jobs.get(job.id)) for job in snapshot.jobs}
+    # The id of a job that was submitted anew may be that of an earlier one.
+    planned = {job.id: known.jobs[job.id] for job in snapshot.jobs if _is_known(job, known)}
     runs = []
-    waiting, withdrawn = ([jobs[job.id] for job in told] for told in (snapshot.pending, snapshot.withdrawn))
+    waiting, withdrawn = (
+        [still_waiting(job, planned.get(job.id)) for job in told] for told in (snapshot.pending, snapshot.withdrawn)
+    )
     for each in snapshot.started:
-        job = jobs[each.job.id]
+        job = each.job
         if each.start_unix >= horizon.end_unix:
-            waiting.append(job)
+            waiting.append(still_waiting(job, planned.get(job.id)))
         elif each.end_unix is None or each.end_unix > max(each.start_unix, horizon.start_unix):
-            runs.append(replace(each, job=job))
+            runs.append(replace(each, job=as_planned(job, planned.get(job.id))))
         elif each.start_unix >= horizon.start_unix:
-            withdrawn.append(job)
+            withdrawn.append(still_waiting(job, planned.get(job.id)))
     return Happened(
         str(path),
         tuple(runs),
         tuple(job for job in waiting if job.submit_unix < horizon.end_unix),
         tuple(withdrawn),
-        frozenset(jobs),
+        frozenset(job.id for job in snapshot.jobs),
         intake,
     )
+
+
+def _is_known(job: Job, known: Known) -> bool:
+    return job.id in known.jobs and known.jobs[job.id].submit_unix == job.submit_unix
 
 
 def booked_day(scenario: Scenario, horizon: Horizon, happened: Happened, known: Known) -> tuple[Day, Booked]:
