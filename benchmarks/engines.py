@@ -71,7 +71,7 @@ def day(seconds: float) -> None:
     """Print what relaxation and cp earn with each engine on a rich and a thin day, beside MultiSearch."""
     from days import curie_day
 
-    from planner.domain.best_so_far import MaxRuntime, never
+    from planner.domain.result import MaxRuntime, never
     from planner.methods import Params, method_named
 
     for setting, more in (("rich", ()), ("thin", ("revenue.eur_per_core_hour=0.004",))):

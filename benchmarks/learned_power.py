@@ -22,8 +22,8 @@ from eurora import SOURCE, write_site
 
 from planner.accounting.audit import audit
 from planner.accounting.settle import settle
-from planner.domain.best_so_far import MaxRuntime
 from planner.domain.problem import Problem
+from planner.domain.result import MaxRuntime
 from planner.inputs.build import build_day
 from planner.inputs.jobs.power_models import limits_of, per_core
 from planner.methods import Params, method_named

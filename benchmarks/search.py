@@ -17,10 +17,9 @@ from days import backlog_day, curie_day, french_prices
 
 from planner.accounting.audit import audit
 from planner.accounting.bound import profit_bound
-from planner.domain.best_so_far import MaxRuntime
+from planner.domain.method_params import HarvestParams
 from planner.domain.problem import Problem
-from planner.domain.result import Trial
-from planner.domain.search_params import HarvestParams
+from planner.domain.result import MaxRuntime, Trial
 from planner.methods import Params, method_named
 from planner.search.decode import decode
 from planner.search.harvest import harvest

@@ -8,10 +8,9 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from planner.defaults import BOUND_TIME_S, METHOD, ROUND_ENGINE, TIME_LIMIT_S
-from planner.domain.best_so_far import Listener, Stop
+from planner.domain.method_params import SearchParams
 from planner.domain.problem import Problem
-from planner.domain.result import Result
-from planner.domain.search_params import SearchParams
+from planner.domain.result import Listener, Result, Stop
 from planner.errors import InputError, SolverError
 from planner.scenario.schema import Scenario
 

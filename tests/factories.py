@@ -17,7 +17,7 @@ from planner.domain.problem import Problem, Running
 from planner.domain.pue_table import PueTable
 from planner.domain.rates import Rates
 from planner.domain.segment import Segment, split_segments
-from planner.domain.wait_costs import WaitPrice
+from planner.domain.waits import WaitPrice
 
 DAY = Horizon(dt.date(2024, 6, 1), "UTC")
 

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from planner.domain.closed_room import UNTIL_FURTHER_NOTICE_S, NodeOutage
 from planner.domain.plan import Placement, Plan
 from planner.domain.problem import Problem, Running
+from planner.domain.situation import UNTIL_FURTHER_NOTICE_S, NodeOutage
 
 
 def carried_out(problem: Problem, plan: Plan, now_s: int) -> tuple[Problem, Plan]:

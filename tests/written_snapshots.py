@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from planner.domain.cluster import Cluster
+from planner.domain.node_lists import format_unit_nodes
 from planner.domain.situation import SINCE_EVER, NodeState, Situation, StartedJob
-from planner.domain.unit_nodes import format_unit_nodes
 from planner.inputs.jobs.table_writer import Columns, job_table_columns, write_columns
 from planner.units import utc_text
 

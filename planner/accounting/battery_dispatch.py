@@ -20,8 +20,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from planner.domain.battery import Battery
 from planner.domain.columns import Floats, Ints
+from planner.domain.rates import Battery
 
 _IDLE_EUR_PER_KWH = 1e-9
 """What a kWh through the battery counts, so that it rests where nothing is to be gained; no part of the money."""

@@ -34,7 +34,7 @@ from planner.domain.columns import Floats, Ints
 from planner.domain.ledger import JobLines, Ledger, SegmentLines
 from planner.domain.plan import Plan
 from planner.domain.problem import Problem
-from planner.domain.wait_costs import wait_costs
+from planner.domain.waits import wait_costs
 from planner.units import MILLI, MILLIWATT_SECONDS_PER_KWH, SECONDS_PER_HOUR
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from planner.domain.books import Booked
-from planner.domain.day_summary import DaySummary, DayTotals, EasyDay, JobCounts
+from planner.domain.day_summary import Booked, DaySummary, DayTotals, EasyDay, JobCounts
 from planner.domain.time_ahead import counts_words
 from planner.domain.waits import Waits
 from planner.printable import printable

@@ -25,12 +25,11 @@ from planner.cp.pooled_form import is_exact
 from planner.cp.repair import Complete, Seats
 from planner.cp.subproblem import Subproblem, empty_plan, may_start, must_start
 from planner.defaults import TIME_LIMIT_S
-from planner.domain.best_so_far import BestSoFar, Candidate, Listener, Stop, never
 from planner.domain.columns import Ints
 from planner.domain.job_order import overdue_first
 from planner.domain.plan import DEFERRED, Plan
 from planner.domain.problem import Problem
-from planner.domain.result import Result, Status
+from planner.domain.result import BestSoFar, Candidate, Listener, Result, Status, Stop, never
 from planner.units import SECONDS_PER_HOUR
 
 MOST_SEATS = 20_000

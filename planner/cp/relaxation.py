@@ -18,12 +18,11 @@ from planner.cp.engines.engine import COMMUNITY_BITS, Engine, EngineAnswer, bits
 from planner.cp.model import ProfitModel, prices_exactly
 from planner.cp.repair import Complete, finish
 from planner.cp.subproblem import Subproblem, subproblem_around
-from planner.domain.best_so_far import BestSoFar, Listener, Stop, never
 from planner.domain.columns import Ints
+from planner.domain.method_params import RelaxationParams
 from planner.domain.plan import Plan
 from planner.domain.problem import Problem
-from planner.domain.result import Result
-from planner.domain.search_params import RelaxationParams
+from planner.domain.result import BestSoFar, Listener, Result, Stop, never
 from planner.errors import SolverError
 
 MOST_DEATHS = 3

@@ -10,11 +10,11 @@ from planner.accounting.audit import Violation, audit, why_broken
 from planner.accounting.settle import settle
 from planner.cp.fixed_work import Usage, UsedRoom
 from planner.cp.subproblem import empty_plan
-from planner.domain.best_so_far import Candidate
 from planner.domain.columns import Ints
 from planner.domain.job_order import predecessors_first
 from planner.domain.plan import DEFERRED, Plan, is_decidable, nodes_for
 from planner.domain.problem import Problem
+from planner.domain.result import Candidate
 from planner.errors import TableError
 
 

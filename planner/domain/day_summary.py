@@ -1,4 +1,4 @@
-"""The summary of a day: its totals and counts, and how its plan was found; ``summary.json`` holds the same."""
+"""The summary of a day: totals, counts, how its plan was found, what its books say; ``summary.json`` holds the same."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import datetime as dt
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from planner.domain.books import Booked
 from planner.domain.horizon import Horizon
 from planner.domain.intake import Intake
 from planner.domain.ledger import Sums, Totals
@@ -14,6 +13,56 @@ from planner.domain.problem import ExecuteRule
 from planner.domain.result import Hold, Promises, Status, Trial
 from planner.domain.waits import Waits
 from planner.units import rounded
+
+
+@dataclass(frozen=True)
+class Elsewhere:
+    """Jobs that ran on nodes that the scenario does not have: how many, and what they used within the day."""
+
+    jobs: int = 0
+    cpu_hours: float = 0.0
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Jobs whose measured energy stands in for the estimate.
+
+    ``kwh`` is what they drew on the day, ``estimated_kwh`` what the estimate would have been.
+    """
+
+    jobs: int = 0
+    kwh: float = 0.0
+    estimated_kwh: float = 0.0
+
+
+@dataclass(frozen=True)
+class PlannedFigures:
+    """What a day was planned to be, by the plan in one of its versions."""
+
+    version: str
+    profit_eur: float
+    revenue_eur: float
+    energy_cost_eur: float
+    core_hours: float
+    kwh: float
+    started: int
+
+
+@dataclass(frozen=True)
+class Booked:
+    """What the summary of a booked day says of its books.
+
+    ``cpu_hours`` are CPUs times hours within the day, as the source counts them; ``planned`` is None for a day that was
+    never planned.
+    """
+
+    source: str
+    jobs: int
+    cpu_hours: float
+    measured: Measured
+    elsewhere: Elsewhere
+    planned: PlannedFigures | None = None
+
 
 FORMAT = 1
 """Number of the form of ``summary.json``, ``run.json`` and ``compare.json``.

@@ -11,17 +11,25 @@ import numpy as np
 import numpy.typing as npt
 
 from planner import limits
-from planner.domain.closed_room import ClosedRoom, NodeOutage, closed_room
 from planner.domain.cluster import Cluster
-from planner.domain.columns import NO_DEADLINE, Floats, Ints, JobColumns, NodeColumns, job_columns, node_columns
+from planner.domain.columns import (
+    NO_DEADLINE,
+    Floats,
+    Ints,
+    JobColumns,
+    NodeColumns,
+    Restrictions,
+    job_columns,
+    node_columns,
+)
 from planner.domain.horizon import Horizon
 from planner.domain.job import DeferRule, Job
 from planner.domain.precedence import links_of, require_no_circle
 from planner.domain.pue_table import PueTable
 from planner.domain.rates import Rates
-from planner.domain.restrictions import Restrictions
 from planner.domain.segment import Segment, SegmentColumns, segment_columns
-from planner.domain.wait_costs import WaitPrice, wait_table
+from planner.domain.situation import ClosedRoom, NodeOutage, closed_room
+from planner.domain.waits import WaitPrice, wait_table
 from planner.errors import InputError
 
 

@@ -8,11 +8,10 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from planner.domain.cluster import Cluster
-from planner.domain.columns import Floats, Ints, job_columns, node_columns
+from planner.domain.columns import Floats, Ints, Restrictions, job_columns, node_columns
 from planner.domain.horizon import Horizon
 from planner.domain.job import Dependency, Job
 from planner.domain.precedence import Links, first_links, links_of, no_links
-from planner.domain.restrictions import Restrictions
 from planner.errors import InputError
 from planner.limits import PROCESSORS
 from planner.units import MILLI

@@ -6,7 +6,6 @@ import datetime as dt
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from planner.domain.closed_room import node_outages
 from planner.domain.ever_fits import Fit
 from planner.domain.horizon import Horizon
 from planner.domain.intake import Intake
@@ -14,7 +13,7 @@ from planner.domain.job import Job
 from planner.domain.plan import Deferral
 from planner.domain.problem import Problem, Running
 from planner.domain.segment import Segment, join_segments, split_segments
-from planner.domain.situation import SiteState, Situation, StartedJob
+from planner.domain.situation import SiteState, Situation, StartedJob, node_outages
 from planner.domain.time_ahead import TimeAhead
 from planner.inputs.jobs.read import known_jobs
 from planner.inputs.last_known_day import segments_of

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 
-from planner.domain.battery import Battery
-from planner.domain.rates import Rates
+from planner.domain.rates import Battery, Rates
 from planner.domain.situation import SiteState
 from planner.scenario.schema import Scenario
 

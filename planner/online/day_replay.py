@@ -10,12 +10,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from planner.domain.closed_room import UNTIL_FURTHER_NOTICE_S
 from planner.domain.columns import Ints
 from planner.domain.job import Job
 from planner.domain.plan import DEFERRED, Plan
 from planner.domain.precedence import waiting_in_vain
 from planner.domain.problem import Problem, Running, ran_s
+from planner.domain.situation import UNTIL_FURTHER_NOTICE_S
 from planner.domain.trace import Trace, cluster_trace_of
 from planner.online.holding import NO_HOLDING, Holding
 from planner.online.initial_state import Past

@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 
 from planner.accounting.settle import settle
-from planner.domain.best_so_far import BestSoFar, Candidate, Listener, never
 from planner.domain.columns import Floats, Ints
 from planner.domain.job_order import by_priority, overdue_first, profit_per_kw
 from planner.domain.plan import Plan
 from planner.domain.problem import Problem
-from planner.domain.result import Result
+from planner.domain.result import BestSoFar, Candidate, Listener, Result, never
 from planner.online.day_replay import DayTrace
 from planner.online.policies import Policy
 

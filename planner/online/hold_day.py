@@ -10,10 +10,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from planner.domain.best_so_far import Listener
 from planner.domain.plan import Plan
 from planner.domain.problem import Problem, executed
-from planner.domain.result import Hold, Result
+from planner.domain.result import Hold, Listener, Result
 from planner.online.audit_replay import require_sound
 from planner.online.day_replay import DayTrace
 from planner.online.easy_and_rules import result_of

@@ -15,8 +15,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from planner.domain.columns import Ints
-from planner.domain.hold_params import HoldParams, Strength
 from planner.domain.job import Job
+from planner.domain.method_params import HoldParams, Strength
 from planner.domain.trace import Trace
 from planner.limits import DAY_S
 from planner.machine.timeline import NEVER

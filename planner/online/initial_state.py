@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from planner.domain.columns import Floats, Ints, distinct_rows
-from planner.domain.hold_params import LEAST_MARGIN_S, MARGIN_PART
+from planner.domain.method_params import LEAST_MARGIN_S, MARGIN_PART
 from planner.domain.plan import most_cells
 from planner.domain.trace import Trace
 from planner.errors import InputError

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from planner.domain.columns import Floats, Ints
-from planner.domain.hold_params import Strength
+from planner.domain.method_params import Strength
 from planner.domain.trace import Trace, pool_trace
 from planner.domain.waiting_queue import QueueSolver
 from planner.errors import InputError

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from decimal import Decimal
 
-from planner.domain.books import Booked, PlannedFigures
-from planner.domain.day_summary import DaySummary
+from planner.domain.day_summary import Booked, DaySummary, PlannedFigures
 from planner.pages.markup import (
     Column,
     Html,

@@ -15,7 +15,7 @@ from planner.domain.cluster import CORES, Cluster
 from planner.domain.columns import Floats, Ints
 from planner.domain.horizon import Horizon
 from planner.domain.job import UnitGroup
-from planner.domain.unit_nodes import parse_unit_nodes
+from planner.domain.node_lists import parse_unit_nodes
 from planner.inputs.jobs.unit_groups import parse_unit_groups
 from planner.pages.markup import Html, el, money
 from planner.store.read_tables import unix_of

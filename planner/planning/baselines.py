@@ -9,12 +9,12 @@ import numpy as np
 
 from planner.accounting.room import ready_moments
 from planner.accounting.settle import settle
-from planner.domain.best_so_far import never
 from planner.domain.day_summary import Baseline, EasyDay
 from planner.domain.job import Job
 from planner.domain.ledger import Totals
 from planner.domain.plan import Plan
 from planner.domain.problem import Problem, Running
+from planner.domain.result import never
 from planner.domain.waits import Waits
 from planner.methods import METHODS, RULES, Params
 from planner.online.easy_and_rules import easy_plan

@@ -15,11 +15,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from planner.domain.closed_room import node_outages
 from planner.domain.horizon import Horizon
 from planner.domain.plan import Plan
 from planner.domain.problem import Problem
 from planner.domain.segment import Segment, split_segments
+from planner.domain.situation import node_outages
 from planner.inputs.build import Day, frame
 from planner.limits import DAY_S
 from planner.search.decode import decode, decode_after

@@ -5,7 +5,7 @@ day is decided on the time in which EASY would end all known jobs. What is earne
 of it where the queue empties by itself, since work pulled forward brings nothing then, and nothing where the machine is
 overloaded, since an hour of it that is lost never comes back. Tomorrow counts half at least: its room is as scarce, so
 what packs well there is not used up today, but who comes in is not known. Waiting has a price
-(`planner.domain.wait_costs`), and a job that starts much later than EASY would have started it has a higher one.
+(`planner.domain.waits`), and a job that starts much later than EASY would have started it has a higher one.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ import numpy as np
 
 from planner.accounting.bound import profit_bound
 from planner.accounting.settle import settle
-from planner.domain.closed_room import node_outages
 from planner.domain.day_summary import AheadSummary, AheadTotals
 from planner.domain.horizon import Horizon
 from planner.domain.job import Job
 from planner.domain.plan import Plan, cut_plan
 from planner.domain.problem import Problem
 from planner.domain.segment import split_segments
+from planner.domain.situation import node_outages
 from planner.domain.time_ahead import TimeAhead, tomorrow_counts
 from planner.inputs.build import Day, frame
 from planner.limits import DAY_S

@@ -17,14 +17,12 @@ from planner.accounting.bound import Bound, profit_bound
 from planner.accounting.promises import promises_of, with_promises
 from planner.accounting.settle import settle
 from planner.defaults import ITERATIONS
-from planner.domain.best_so_far import Candidate, MaxRuntime
-from planner.domain.books import Booked
-from planner.domain.day_summary import AheadSummary
+from planner.domain.day_summary import AheadSummary, Booked
 from planner.domain.job import Job
 from planner.domain.ledger import Ledger
 from planner.domain.plan import Deferral, Plan, cut_plan, may_begin
 from planner.domain.problem import Problem, executed
-from planner.domain.result import Promises, Result
+from planner.domain.result import Candidate, MaxRuntime, Promises, Result
 from planner.errors import AuditError
 from planner.inputs.build import Day
 from planner.methods import HASTENED, LOOKING_AHEAD, Params, method_named

@@ -16,7 +16,7 @@ from planner.domain.columns import Floats, Ints
 from planner.domain.job import Job
 from planner.domain.job_order import cooled_prices
 from planner.domain.problem import Problem
-from planner.domain.wait_costs import WaitPrice
+from planner.domain.waits import WaitPrice
 from planner.limits import DAY_S
 from planner.scenario.schema import Scenario
 from planner.search.orderings import job_margin_per_s

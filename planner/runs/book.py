@@ -12,8 +12,7 @@ from planner.accounting.audit import require_clean
 from planner.accounting.audit_bills import require_bills
 from planner.accounting.promises import promises_of
 from planner.accounting.settle import settle
-from planner.domain.books import Booked
-from planner.domain.day_summary import DaySummary
+from planner.domain.day_summary import Booked, DaySummary
 from planner.domain.horizon import Horizon, zone_named
 from planner.domain.intake import Intake
 from planner.domain.job import Job

@@ -12,8 +12,8 @@ from planner.domain.day_summary import DaySummary
 from planner.domain.horizon import Horizon
 from planner.domain.intake import Intake
 from planner.domain.job import Job
-from planner.domain.plan_conflicts import PlannedRun, situation_conflicts
 from planner.domain.situation import Situation
+from planner.domain.situation_check import PlannedRun, situation_conflicts
 from planner.errors import BookedError, InputError
 from planner.first_run import tell_if_missing
 from planner.inputs.build import build

@@ -17,11 +17,11 @@ from typing import Any
 
 from planner.accounting.bound import Bound, profit_bound
 from planner.accounting.bound.slots import SLOT_S
-from planner.domain.closed_room import node_outages
 from planner.domain.day_summary import DaySummary
 from planner.domain.horizon import Horizon
 from planner.domain.job import Job
 from planner.domain.problem import Problem, executed
+from planner.domain.situation import node_outages
 from planner.inputs.build import build, sorted_out
 from planner.inputs.jobs.read import known_jobs
 from planner.planning.plan_day import BOUND_TOLERANCE

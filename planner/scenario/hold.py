@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import Field
 
 from planner import limits
-from planner.domain.hold_params import HoldParams
+from planner.domain.method_params import HoldParams
 from planner.scenario.sections import Key, Section
 from planner.scenario.values import Duration, InputFile, Within
 

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from planner import limits
 from planner.defaults import LOOKAHEAD_DAYS
-from planner.domain.search_params import DelayParams, HarvestParams, RelaxationParams, SearchParams
+from planner.domain.method_params import DelayParams, HarvestParams, RelaxationParams, SearchParams
 from planner.scenario.sections import Key, Section
 from planner.scenario.values import Duration, Flag, Whole, Within
 

@@ -6,11 +6,11 @@ import weakref
 
 import numpy as np
 
-from planner.domain.closed_room import UNTIL_FURTHER_NOTICE_S
 from planner.domain.columns import Ints
 from planner.domain.job_order import overdue_first, predecessors_first
 from planner.domain.plan import DEFERRED, Plan
 from planner.domain.problem import Problem
+from planner.domain.situation import UNTIL_FURTHER_NOTICE_S
 from planner.machine.node_timelines import (
     JobTable,
     NodeTimelines,

@@ -12,13 +12,12 @@ from contextlib import suppress
 
 import numpy as np
 
-from planner.domain.best_so_far import BestSoFar, Listener, Stop
 from planner.domain.columns import Ints
 from planner.domain.job_order import predecessors_first
+from planner.domain.method_params import DelayParams
 from planner.domain.plan import DEFERRED, Plan
 from planner.domain.problem import Problem
-from planner.domain.result import Result
-from planner.domain.search_params import DelayParams
+from planner.domain.result import BestSoFar, Listener, Result, Stop
 from planner.machine.node_timelines import JobTable, copy_timelines
 from planner.search.decode import opening_timelines, place_all
 from planner.search.multisearch import multisearch

@@ -15,11 +15,10 @@ from contextlib import suppress
 
 from planner.accounting.audit import audit, why_broken
 from planner.accounting.settle import settle
-from planner.domain.best_so_far import BestSoFar, Candidate, Listener, Stop
+from planner.domain.method_params import HarvestParams
 from planner.domain.plan import Plan
 from planner.domain.problem import Problem
-from planner.domain.result import Result
-from planner.domain.search_params import HarvestParams
+from planner.domain.result import BestSoFar, Candidate, Listener, Result, Stop
 from planner.domain.segment import Segment
 from planner.search.kernel.search_state import CURRENT, Habits
 from planner.search.multisearch import multisearch

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 
-from planner.domain.best_so_far import BestSoFar, Candidate, Listener, Stop, never
 from planner.domain.columns import Ints
 from planner.domain.problem import Problem
-from planner.domain.result import Result, Trial
+from planner.domain.result import BestSoFar, Candidate, Listener, Result, Stop, Trial, never
 from planner.search.decode import decode
 from planner.search.orderings import ORDERINGS, job_order
 from planner.search.whole_plan_rules import evaluate_decoded

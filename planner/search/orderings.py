@@ -26,7 +26,7 @@ from planner.domain.job_order import (
     overdue_first,
 )
 from planner.domain.problem import Problem
-from planner.domain.wait_costs import wait_costs
+from planner.domain.waits import wait_costs
 from planner.units import MILLI, MILLIWATT_SECONDS_PER_KWH, SECONDS_PER_HOUR
 
 DIGITS = 2

@@ -11,9 +11,8 @@ from dataclasses import replace
 
 from planner.accounting.audit import audit, why_broken
 from planner.accounting.settle import settle
-from planner.domain.best_so_far import Stop
 from planner.domain.problem import Problem
-from planner.domain.result import Result
+from planner.domain.result import Result, Stop
 from planner.search.kernel.search_state import BEST, Habits
 from planner.search.rebuild import Chain
 from planner.search.whole_plan_rules import complete

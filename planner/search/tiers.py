@@ -13,11 +13,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from planner.domain.best_so_far import BestSoFar, Candidate
 from planner.domain.columns import Floats, Ints
 from planner.domain.job_order import job_core_equivalents
 from planner.domain.problem import Problem
-from planner.domain.result import Trial
+from planner.domain.result import BestSoFar, Candidate, Trial
 from planner.search.decode import decode
 from planner.search.orderings import job_worth_per_core_s
 from planner.search.whole_plan_rules import evaluate_decoded

@@ -10,12 +10,12 @@ from __future__ import annotations
 import numpy as np
 
 from planner.accounting.settle import settle
-from planner.domain.best_so_far import Candidate
 from planner.domain.columns import Ints
 from planner.domain.job_order import predecessors_first, profit_per_kw
 from planner.domain.ledger import Ledger
 from planner.domain.plan import DEFERRED, Plan
 from planner.domain.problem import Problem
+from planner.domain.result import Candidate
 from planner.machine.node_timelines import copy_timelines
 from planner.search.decode import opening_timelines, place_all
 

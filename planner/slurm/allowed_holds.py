@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from planner.domain.hold_params import LEAST_MARGIN_S, MARGIN_PART
+from planner.domain.method_params import LEAST_MARGIN_S, MARGIN_PART
 from planner.inputs.slurm.job import SlurmJob
 from planner.slurm.journal import when
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from planner.domain.cluster import Cluster
 from planner.domain.day_summary import DayTotals
 from planner.domain.horizon import Horizon
-from planner.domain.unit_nodes import parse_unit_nodes
+from planner.domain.node_lists import parse_unit_nodes
 from planner.errors import FileFormatError, PlannerError
 from planner.places import full_path
 from planner.printable import one_line

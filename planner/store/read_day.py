@@ -9,7 +9,6 @@ from typing import Any
 
 from planner import limits
 from planner.accounting.settle import settle
-from planner.domain.closed_room import node_outages
 from planner.domain.day_summary import DaySummary
 from planner.domain.job import Job
 from planner.domain.ledger import Ledger
@@ -18,6 +17,7 @@ from planner.domain.problem import Problem, Running, executed
 from planner.domain.pue_table import PueTable
 from planner.domain.rates import Rates
 from planner.domain.segment import Segment
+from planner.domain.situation import node_outages
 from planner.errors import FileFormatError, InputError
 from planner.inputs.pue_csv import read_cooling
 from planner.printable import one_line

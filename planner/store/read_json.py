@@ -23,9 +23,9 @@ from pydantic_core import PydanticCustomError
 from planner import __version__, limits
 from planner.domain.cluster import Cluster
 from planner.domain.day_summary import FORMAT, DaySummary
-from planner.domain.hold_params import Strength
 from planner.domain.horizon import zone_named
 from planner.domain.job import DeferRule
+from planner.domain.method_params import Strength
 from planner.domain.problem import ExecuteRule
 from planner.domain.rates import Rates
 from planner.domain.situation import LeftAlone, Outage, SiteState

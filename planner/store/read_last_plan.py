@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any, get_args
 
 from planner.domain.cluster import Cluster
-from planner.domain.hold_params import Strength
 from planner.domain.horizon import Horizon
 from planner.domain.intake import Intake
 from planner.domain.job import Job
+from planner.domain.method_params import Strength
 from planner.domain.plan import DeferralKind
 from planner.domain.rates import Rates
 from planner.domain.situation import Outage, SiteState, Situation, StartedJob

@@ -20,8 +20,8 @@ from planner.domain.cluster import Cluster
 from planner.domain.columns import Ints
 from planner.domain.horizon import Horizon
 from planner.domain.job import Job, Promise, parse_dependencies
+from planner.domain.node_lists import parse_unit_nodes
 from planner.domain.plan import DeferralKind, Placement
-from planner.domain.unit_nodes import parse_unit_nodes
 from planner.errors import FileFormatError
 from planner.inputs.jobs.unit_groups import parse_unit_groups
 from planner.limits import Bounds

@@ -10,9 +10,8 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from planner.domain.books import Booked, PlannedFigures
-from planner.domain.day_summary import DaySummary
-from planner.domain.hold_params import Strength
+from planner.domain.day_summary import Booked, DaySummary, PlannedFigures
+from planner.domain.method_params import Strength
 from planner.domain.problem import Problem
 from planner.domain.situation import SiteState
 from planner.errors import InputError

@@ -16,9 +16,9 @@ from planner.domain.columns import Floats
 from planner.domain.horizon import Horizon
 from planner.domain.job import Job, format_dependencies
 from planner.domain.ledger import Ledger
+from planner.domain.node_lists import format_unit_nodes
 from planner.domain.plan import Deferral, Plan
 from planner.domain.problem import Problem, Running
-from planner.domain.unit_nodes import format_unit_nodes
 from planner.inputs.jobs.unit_groups import format_unit_groups
 from planner.text_files import csv_text
 

@@ -17,7 +17,7 @@ from planner.domain.job import Job, UnitGroup
 from planner.domain.plan import DEFERRED, Plan
 from planner.domain.problem import Problem, Running
 from planner.domain.rates import Rates
-from planner.domain.wait_costs import WaitPrice
+from planner.domain.waits import WaitPrice
 from planner.search.decode import decode
 from planner.search.orderings import ORDERINGS, job_order
 from tests import plain_day

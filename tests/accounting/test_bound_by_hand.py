@@ -11,13 +11,12 @@ from planner.accounting.bound import profit_bound
 from planner.accounting.bound.segment_cost import bought_points, hull, lower_hull
 from planner.accounting.bound.slots import cut_slots, node_shares
 from planner.accounting.settle import settle
-from planner.domain.battery import Battery
-from planner.domain.closed_room import NodeOutage
 from planner.domain.cluster import Cluster, NodeClass
 from planner.domain.plan import Plan
 from planner.domain.problem import Problem, Running
-from planner.domain.rates import Rates
+from planner.domain.rates import Battery, Rates
 from planner.domain.segment import Segment
+from planner.domain.situation import NodeOutage
 from tests import plain_day
 from tests.accounting.bound_days import job, kinked_table, machine, odd_problem, one_segment
 from tests.factories import DAY, flat_table

@@ -10,12 +10,11 @@ import pytest
 
 from planner.accounting.bound import profit_bound
 from planner.accounting.settle import settle
-from planner.domain.battery import Battery
 from planner.domain.cluster import IdleRule
 from planner.domain.ledger import Ledger
 from planner.domain.plan import Placement, Plan
 from planner.domain.problem import Problem
-from planner.domain.rates import Rates
+from planner.domain.rates import Battery, Rates
 from planner.domain.segment import Segment
 from tests.factories import flat_table
 from tests.plain_day import HOUR, day, job

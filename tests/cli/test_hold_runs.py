@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from planner.cli.main import run
-from planner.domain.hold_params import Strength
 from planner.domain.horizon import Horizon
+from planner.domain.method_params import Strength
 from planner.domain.situation import Situation
 from planner.scenario.load import load_scenario
 from planner.slurm.wanted import read_wanted

@@ -23,7 +23,7 @@ from planner.cp.engines.engine import COMMUNITY_BITS, bits
 from planner.cp.model import ProfitModel
 from planner.cp.relaxation import relaxation_search
 from planner.cp.subproblem import Subproblem
-from planner.domain.search_params import RelaxationParams
+from planner.domain.method_params import RelaxationParams
 from planner.errors import InputError, SolverError
 from planner.search.multisearch import multisearch
 from tests import plain_day

@@ -17,9 +17,9 @@ from planner.cp.pooled_form import is_exact
 from planner.cp.relaxation import relaxation_search
 from planner.cp.repair import repair
 from planner.cp.subproblem import Subproblem
-from planner.domain.best_so_far import never
+from planner.domain.method_params import DelayParams, RelaxationParams
 from planner.domain.problem import Problem
-from planner.domain.search_params import DelayParams, RelaxationParams
+from planner.domain.result import never
 from planner.domain.segment import split_segments
 from planner.search.delay import delay_search
 from planner.search.harvest import harvest

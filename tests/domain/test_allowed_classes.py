@@ -7,10 +7,9 @@ from dataclasses import replace
 import pytest
 
 from planner.domain.cluster import Cluster, NodeClass
-from planner.domain.columns import job_columns, node_columns
+from planner.domain.columns import Restrictions, job_columns, node_columns
 from planner.domain.ever_fits import Fit
 from planner.domain.job import Job, UnitGroup
-from planner.domain.restrictions import Restrictions
 from planner.errors import InputError
 from tests.factories import DAY
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 
 from planner.accounting.settle import settle
-from planner.domain.best_so_far import BestSoFar, Candidate, never
 from planner.domain.plan import Placement, Plan
-from planner.domain.result import Trial
+from planner.domain.result import BestSoFar, Candidate, Trial, never
 from tests.plain_day import HOUR, day, job
 
 
@@ -58,7 +57,7 @@ def test_when_the_best_was_found(monkeypatch: pytest.MonkeyPatch) -> None:
     """The seed begins at 0 s, has its plan at 2 s and ends at 3 s. The search after it begins at 10 s: a better plan at
     14 s comes 7 s into both searches, whose end at 20 s comes 13 s into them; without one the seed's time stands."""
     clock = iter([0.0, 2.0, 3.0, 10.0, 20.0])
-    monkeypatch.setattr("planner.domain.best_so_far.time.perf_counter", lambda: next(clock))
+    monkeypatch.setattr("planner.domain.result.time.perf_counter", lambda: next(clock))
     seed = BestSoFar(never, None)
     seed.keep_if_better(candidate("first", 0))
     first = seed.result("one")

@@ -8,8 +8,8 @@ import pytest
 
 from planner.domain.cluster import Cluster, NodeClass
 from planner.domain.job import Job, UnitGroup
-from planner.domain.plan_conflicts import PlannedRun, situation_conflicts
 from planner.domain.situation import LeftAlone, Situation, StartedJob
+from planner.domain.situation_check import PlannedRun, situation_conflicts
 
 CLUSTER = Cluster((NodeClass("cpu", 9, {"cores": 8}),))
 NOW = 1717228800

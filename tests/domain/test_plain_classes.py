@@ -8,9 +8,9 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from planner.domain.best_so_far import never
 from planner.domain.cluster import Cluster, NodeClass, plainest_first
 from planner.domain.job import Job, UnitGroup
+from planner.domain.result import never
 from planner.methods import Params, method_named
 from tests.factories import DAY, random_problem
 

@@ -9,10 +9,9 @@ import numpy as np
 import pytest
 
 from planner.domain.cluster import Cluster, NodeClass
-from planner.domain.columns import job_columns, node_columns
+from planner.domain.columns import Restrictions, job_columns, node_columns
 from planner.domain.ever_fits import Fit
 from planner.domain.job import Job, UnitGroup
-from planner.domain.restrictions import Restrictions
 from planner.domain.situation import Situation, StartedJob
 from planner.domain.situation_check import Stay, meetings, require_possible
 from planner.errors import InputError

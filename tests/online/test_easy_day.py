@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from planner.accounting.audit import audit
-from planner.domain.closed_room import NodeOutage
 from planner.domain.cluster import Cluster, NodeClass
 from planner.domain.ever_fits import Fit
 from planner.domain.job import Dependency, Job, UnitGroup
 from planner.domain.plan import DEFERRED
 from planner.domain.problem import Problem, Running, executed
+from planner.domain.situation import NodeOutage
 from planner.domain.trace import cluster_trace_of
 from planner.online.easy_and_rules import easy_plan
 from planner.online.policies import policy_named

@@ -11,7 +11,7 @@ import pytest
 
 from planner.compiled import kernel_of
 from planner.domain.columns import Ints
-from planner.domain.hold_params import HoldParams, Strength
+from planner.domain.method_params import HoldParams, Strength
 from planner.domain.trace import Machine, Trace, first_jobs, pool_trace
 from planner.errors import InputError
 from planner.inputs.traces import read_pool

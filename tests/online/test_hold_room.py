@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from planner.domain.hold_params import HoldParams
+from planner.domain.method_params import HoldParams
 from planner.domain.trace import pool_trace
 from planner.online.expected_prices import QUARTER_S, EnergyCosts
 from planner.online.holding import Holding

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from planner.accounting.audit import audit
-from planner.domain.closed_room import NodeOutage
 from planner.domain.plan import DEFERRED
 from planner.domain.problem import Problem, Running
+from planner.domain.situation import NodeOutage
 from planner.methods import METHODS, Params, method_named
 from planner.online.easy_and_rules import RULES, STRICT, rule_order, rule_plan
 from tests.factories import DAY, random_problem

@@ -10,13 +10,12 @@ import pytest
 
 from planner.accounting.bound import profit_bound
 from planner.accounting.settle import settle
-from planner.domain.best_so_far import never
 from planner.domain.cluster import NodeClass
 from planner.domain.horizon import Horizon
 from planner.domain.plan import Placement, Plan
 from planner.domain.problem import Problem, Running
 from planner.domain.rates import Rates
-from planner.domain.result import Result
+from planner.domain.result import Result, never
 from planner.domain.segment import Segment
 from planner.methods import Params, method_named
 from planner.planning.carbon_goal import WholeRuns, limited_bound, weighed, within_limit

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from planner.domain.best_so_far import never
 from planner.domain.problem import Problem
+from planner.domain.result import never
 from planner.inputs.build import build_day
 from planner.machine.place import place_from
 from planner.methods import METHODS, Params

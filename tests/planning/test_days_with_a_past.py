@@ -10,14 +10,14 @@ import pytest
 from planner.accounting.audit import audit
 from planner.accounting.bound import profit_bound
 from planner.accounting.settle import settle
-from planner.domain.best_so_far import never
-from planner.domain.closed_room import UNTIL_FURTHER_NOTICE_S, NodeOutage
 from planner.domain.cluster import Cluster, NodeClass
 from planner.domain.job import Job, UnitGroup
 from planner.domain.plan import Placement, Plan
 from planner.domain.problem import Problem, Running
 from planner.domain.rates import Rates
+from planner.domain.result import never
 from planner.domain.segment import Segment
+from planner.domain.situation import UNTIL_FURTHER_NOTICE_S, NodeOutage
 from planner.errors import InputError
 from planner.methods import Params, method_named
 from planner.search.harvest import harvest

@@ -11,11 +11,10 @@ import numpy as np
 import pytest
 
 from planner.accounting.settle import settle
-from planner.domain.best_so_far import Stop
 from planner.domain.day_summary import AheadSummary
 from planner.domain.plan import Plan, cut_plan
 from planner.domain.problem import Problem
-from planner.domain.result import Result
+from planner.domain.result import Result, Stop
 from planner.inputs.build import Day, build, build_day
 from planner.inputs.jobs.read import submitted_jobs
 from planner.limits import DAY_S

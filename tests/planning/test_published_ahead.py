@@ -9,10 +9,9 @@ import pytest
 
 from planner.accounting.audit import audit
 from planner.accounting.settle import settle
-from planner.domain.best_so_far import Stop
 from planner.domain.horizon import Horizon
 from planner.domain.problem import Problem
-from planner.domain.result import Result
+from planner.domain.result import Result, Stop
 from planner.domain.segment import Segment, stretch_segments
 from planner.errors import CoverageError
 from planner.inputs.build import Day, build_day, frame

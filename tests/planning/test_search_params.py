@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from planner.cli.main import run
-from planner.domain.best_so_far import never
-from planner.domain.search_params import DelayParams, HarvestParams, RelaxationParams, SearchParams
+from planner.domain.method_params import DelayParams, HarvestParams, RelaxationParams, SearchParams
+from planner.domain.result import never
 from planner.errors import ScenarioError
 from planner.methods import METHODS, Params, method_named
 from planner.places import shipped_folder

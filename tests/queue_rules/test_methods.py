@@ -9,10 +9,10 @@ import pytest
 
 from planner.accounting.audit import audit
 from planner.accounting.bound import profit_bound
-from planner.domain.best_so_far import MaxRuntime, never
 from planner.domain.cluster import Cluster, NodeClass
 from planner.domain.job import Job, UnitGroup
 from planner.domain.problem import Problem, Running
+from planner.domain.result import MaxRuntime, never
 from planner.methods import METHODS, Params, method_named
 from tests.factories import DAY, random_problem
 from tests.queue_rules.rules import broken_rules, day_with_rules, held_by

@@ -9,10 +9,10 @@ import pytest
 
 from planner.accounting.bound import profit_bound
 from planner.accounting.settle import settle
-from planner.domain.best_so_far import MaxRuntime, never
 from planner.domain.cluster import Cluster, NodeClass
 from planner.domain.job import Job, UnitGroup
 from planner.domain.problem import Problem
+from planner.domain.result import MaxRuntime, never
 from planner.domain.trace import cluster_trace_of
 from planner.methods import METHODS, Params, method_named
 from planner.online.easy_and_rules import easy_plan

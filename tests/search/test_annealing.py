@@ -11,12 +11,12 @@ import pytest
 
 from planner.accounting.settle import settle
 from planner.compiled import kernel_of
-from planner.domain.best_so_far import BestSoFar, Candidate, never
+from planner.domain.method_params import HarvestParams
 from planner.domain.plan import DEFERRED, Plan
 from planner.domain.problem import Problem
 from planner.domain.rates import Rates
-from planner.domain.search_params import HarvestParams
-from planner.domain.wait_costs import WaitPrice
+from planner.domain.result import BestSoFar, Candidate, never
+from planner.domain.waits import WaitPrice
 from planner.search import harvest as subject
 from planner.search.decode import decode
 from planner.search.harvest import Budget, harvest

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from planner.domain.best_so_far import never
+from planner.domain.result import never
 from planner.search import delay
 from planner.search.delay import delay_search
 from planner.search.multisearch import multisearch

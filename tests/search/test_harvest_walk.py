@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from planner.domain.best_so_far import never
-from planner.domain.search_params import HarvestParams
+from planner.domain.method_params import HarvestParams
+from planner.domain.result import never
 from planner.search.harvest import harvest
 from tests.factories import random_problem
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from planner.domain.job_order import profit_per_kw
-from planner.domain.wait_costs import WaitPrice
+from planner.domain.waits import WaitPrice
 from planner.search.orderings import job_margin_per_s, job_order, job_worth_per_core_s
 from tests.plain_day import HOUR, day, job
 

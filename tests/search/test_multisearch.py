@@ -9,12 +9,11 @@ import pytest
 
 from planner.accounting.audit import audit
 from planner.accounting.settle import settle
-from planner.domain.best_so_far import MaxRuntime
 from planner.domain.cluster import Cluster, NodeClass
 from planner.domain.job import counting_key
 from planner.domain.problem import Problem
 from planner.domain.rates import Rates
-from planner.domain.result import Trial
+from planner.domain.result import MaxRuntime, Trial
 from planner.search.decode import decode
 from planner.search.multisearch import multisearch
 from planner.search.orderings import KEYS, ORDERINGS, describe, job_margin_per_s, job_order

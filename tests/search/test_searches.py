@@ -11,15 +11,13 @@ import pytest
 
 from planner.accounting.audit import audit
 from planner.accounting.settle import settle
-from planner.domain.battery import Battery
-from planner.domain.best_so_far import BestSoFar, MaxRuntime, never
 from planner.domain.cluster import Cluster, IdleRule, NodeClass
 from planner.domain.job import Job, UnitGroup
+from planner.domain.method_params import DelayParams, HarvestParams
 from planner.domain.plan import Placement, Plan
 from planner.domain.problem import Problem
-from planner.domain.rates import Rates
-from planner.domain.result import Result, Trial
-from planner.domain.search_params import DelayParams, HarvestParams
+from planner.domain.rates import Battery, Rates
+from planner.domain.result import BestSoFar, MaxRuntime, Result, Trial, never
 from planner.domain.segment import Segment
 from planner.machine.node_timelines import copy_timelines
 from planner.search.decode import decode, opening_timelines

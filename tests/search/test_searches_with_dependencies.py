@@ -7,10 +7,10 @@ import pytest
 
 from planner.accounting.audit import audit
 from planner.accounting.settle import settle
-from planner.domain.best_so_far import MaxRuntime, never
 from planner.domain.plan import DEFERRED
 from planner.domain.problem import Running
 from planner.domain.rates import Rates
+from planner.domain.result import MaxRuntime, never
 from planner.search.decode import decode
 from planner.search.delay import delay_search
 from planner.search.harvest import harvest

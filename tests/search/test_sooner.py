@@ -9,10 +9,9 @@ import pytest
 
 from planner.accounting.audit import audit
 from planner.accounting.settle import settle
-from planner.domain.best_so_far import never
 from planner.domain.plan import Plan
 from planner.domain.problem import Problem
-from planner.domain.result import Result
+from planner.domain.result import Result, never
 from planner.search.decode import decode
 from planner.search.orderings import job_order
 from planner.search.shorter_waits import LEAST_PART, sooner

@@ -12,15 +12,14 @@ import pytest
 from planner.accounting.audit import audit
 from planner.accounting.settle import settle
 from planner.cli.main import run
-from planner.domain.best_so_far import BestSoFar, never
 from planner.domain.cluster import Cluster, NodeClass
 from planner.domain.ever_fits import Fit
 from planner.domain.job import Job, UnitGroup
+from planner.domain.method_params import DelayParams
 from planner.domain.plan import Placement, Plan
 from planner.domain.problem import Problem
 from planner.domain.rates import Rates
-from planner.domain.result import Result
-from planner.domain.search_params import DelayParams
+from planner.domain.result import BestSoFar, Result, never
 from planner.domain.segment import Segment
 from planner.errors import AuditError
 from planner.planning.plan_day import accepted

@@ -9,9 +9,9 @@ import pytest
 
 from planner.accounting.bound import profit_bound
 from planner.accounting.settle import settle, waiting_of
-from planner.domain.best_so_far import never
 from planner.domain.plan import DEFERRED, Plan
-from planner.domain.wait_costs import WaitPrice
+from planner.domain.result import never
+from planner.domain.waits import WaitPrice
 from planner.search.decode import decode
 from planner.search.harvest import harvest
 from planner.search.kernel.search_state import CURRENT, Habits

@@ -20,14 +20,13 @@ import numpy as np
 from planner.accounting.audit import audit
 from planner.accounting.bound import profit_bound
 from planner.accounting.settle import settle
-from planner.domain.battery import Battery
-from planner.domain.best_so_far import never
 from planner.domain.cluster import Cluster, IdleRule, NodeClass
 from planner.domain.ever_fits import Fit
 from planner.domain.job import Job, UnitGroup
 from planner.domain.plan import Plan
 from planner.domain.problem import Problem, Running
-from planner.domain.rates import Rates, UsePrice
+from planner.domain.rates import Battery, Rates, UsePrice
+from planner.domain.result import never
 from planner.search.harvest import harvest
 from planner.search.multisearch import multisearch
 from tests.cp.enumeration import NoPlanError, best_plan

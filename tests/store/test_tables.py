@@ -15,8 +15,8 @@ import pytest
 
 from planner.domain.day_summary import AheadSummary, AheadTotals, Baseline, DaySummary, DayTotals, EasyDay, JobCounts
 from planner.domain.job import Job, UnitGroup
+from planner.domain.node_lists import format_unit_nodes, parse_unit_nodes
 from planner.domain.plan import Deferral
-from planner.domain.unit_nodes import format_unit_nodes, parse_unit_nodes
 from planner.domain.waits import Waits
 from planner.errors import InputError
 from planner.inputs.pue_csv import pue_table_text

@@ -24,7 +24,7 @@ from planner.accounting.bound.started_work import RunningLoad, running_load
 from planner.defaults import BOUND_TIME_S
 from planner.domain.columns import Floats, Ints
 from planner.domain.problem import Problem
-from planner.domain.wait_costs import wait_costs
+from planner.domain.waits import wait_costs
 from planner.units import SECONDS_PER_HOUR
 
 TOLERANCE = 1e-4

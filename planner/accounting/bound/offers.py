@@ -19,7 +19,7 @@ from planner.accounting.bound.kernel.best_starts import OfferTable, best_values,
 from planner.accounting.bound.slots import BoundSlots, Shares
 from planner.domain.columns import NO_DEADLINE, Floats, Ints
 from planner.domain.problem import Problem
-from planner.domain.wait_costs import wait_costs
+from planner.domain.waits import wait_costs
 from planner.errors import InputError
 from planner.units import MILLI
 

@@ -29,7 +29,7 @@ from planner.accounting.bound.offers import Offers
 from planner.accounting.bound.site_model import SiteModel
 from planner.accounting.energy import overlap_s
 from planner.domain.columns import Floats, Ints
-from planner.domain.wait_costs import wait_slopes
+from planner.domain.waits import wait_slopes
 from planner.units import SECONDS_PER_HOUR
 
 

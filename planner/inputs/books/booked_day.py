@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from planner.domain.books import Booked, Elsewhere
 from planner.domain.cluster import CORES
+from planner.domain.day_summary import Booked, Elsewhere
 from planner.domain.horizon import Horizon
 from planner.domain.intake import Intake
 from planner.domain.job import Job

@@ -10,8 +10,8 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
 
-from planner.domain.books import Measured
 from planner.domain.cluster import Cluster
+from planner.domain.day_summary import Measured
 from planner.domain.horizon import Horizon
 from planner.domain.situation import StartedJob
 from planner.units import rounded

@@ -18,10 +18,9 @@ from planner.domain.ever_fits import Fit
 from planner.domain.horizon import zone_named
 from planner.domain.intake import Intake
 from planner.domain.job import Job
-from planner.domain.node_lists import parse_node_list
+from planner.domain.node_lists import parse_node_list, parse_unit_nodes
 from planner.domain.situation import SINCE_EVER, NodeState, Outage, Situation, StartedJob, outage_key
 from planner.domain.situation_check import require_possible
-from planner.domain.unit_nodes import parse_unit_nodes
 from planner.errors import FileFormatError, InputError
 from planner.inputs.jobs.power_models import power_notes, power_of
 from planner.inputs.jobs.read import require_unscaled

@@ -13,7 +13,7 @@ import numpy as np
 from planner.compiled import by_address, part
 from planner.compiled.edges import piece_at
 from planner.domain.columns import Floats, Ints
-from planner.domain.wait_costs import DUE, LATE, RATE, READY, TWICE_H
+from planner.domain.waits import DUE, LATE, RATE, READY, TWICE_H
 from planner.units import MILLIWATT_SECONDS_PER_KWH, SECONDS_PER_HOUR
 
 
@@ -51,7 +51,7 @@ class Money(NamedTuple):
         What each node draws less asleep than idle [mW]; after how long without work it sleeps, and how long it takes to
         wake up [s].
     waits
-        What waiting counts (`planner.domain.wait_costs`), one row per job; no rows where it counts nothing.
+        What waiting counts (`planner.domain.waits`), one row per job; no rows where it counts nothing.
     cuts, cut_count
         Costs that no battery goes below (`planner.accounting.battery_dispatch`), one in each row, and how many are
         known; no rows without a battery.

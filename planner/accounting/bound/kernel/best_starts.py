@@ -15,7 +15,7 @@ import numpy.typing as npt
 from planner.compiled import by_address, kernel, part
 from planner.compiled.edges import piece_at
 from planner.domain.columns import Floats, Ints
-from planner.domain.wait_costs import DUE, LATE, RATE, READY, TWICE_H
+from planner.domain.waits import DUE, LATE, RATE, READY, TWICE_H
 from planner.units import SECONDS_PER_HOUR
 
 HARDLY = -30.0
@@ -27,7 +27,7 @@ class OfferTable(NamedTuple):
     """The offers of all jobs, those of job i from ``first[i]`` on; ``is_owed`` are the jobs that must start.
 
     ``edges`` are the bounds of the slots [s], ``counts`` is what the money of each counts. ``waits`` is what waiting
-    counts (`planner.domain.wait_costs`), one row per offer; no rows where it counts nothing.
+    counts (`planner.domain.waits`), one row per offer; no rows where it counts nothing.
     """
 
     first: Ints
