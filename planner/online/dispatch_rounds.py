@@ -7,8 +7,8 @@ import numpy as np
 from planner.domain.columns import Floats, Ints
 from planner.domain.waiting_queue import QueueSolver
 from planner.online.engine_rounds import start_now
-from planner.online.kernel.list_plan import costs_of, note_startable, start_planned
 from planner.online.kernel.state import State
+from planner.online.kernel.steps import costs_of, note_startable, start_planned
 from planner.online.planned_rounds import (
     PlannedRounds,
     as_known,

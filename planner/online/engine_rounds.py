@@ -16,9 +16,9 @@ from planner.domain.columns import Ints
 from planner.domain.waiting_queue import QueuePlan, QueueSolver
 from planner.machine.timeline import NEVER
 from planner.online.kernel import steps
-from planner.online.kernel.list_plan import has_choice, start_planned
 from planner.online.kernel.queue_order import ORDER_CODES
 from planner.online.kernel.state import State
+from planner.online.kernel.steps import has_choice, start_planned
 from planner.online.planned_rounds import (
     PlannedRounds,
     RoundPlan,

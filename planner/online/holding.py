@@ -1,7 +1,7 @@
 """Holding jobs for cheaper hours: every hour it is decided how much that is worth, by trying out the time ahead.
 
 The scheduler decides who starts where; what is decided here is one thing: this job not before then. The rule that
-holds a job (`planner.online.kernel.hold_rule`) weighs what energy costs at a later start against an hour of waiting at
+holds a job (`planner.online.kernel.held_jobs`) weighs what energy costs at a later start against an hour of waiting at
 its price, times a strength. Which strength is best, or whether nothing is to be held, depends on what will arrive and
 on how full the machine is. So every hour the next day is run through with each of them, with arrivals as on days before
 and with runtimes as of the jobs that ended, and the cheapest is used for the next hour.

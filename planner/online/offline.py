@@ -20,9 +20,8 @@ import numpy as np
 from planner.domain.columns import Ints
 from planner.domain.trace import Trace, pool_trace
 from planner.errors import InputError
-from planner.online.kernel.offline_moments import moments_of
+from planner.online.kernel.offline_schedule import WindowJobs, empty_window, moments_of
 from planner.online.kernel.offline_steps import improve, total_cost
-from planner.online.kernel.offline_window import WindowJobs, empty_window
 from planner.online.objectives import FORMS, SENTENCES, Objective, objective_named
 from planner.online.search_options import OfflineSearch
 

@@ -11,8 +11,8 @@ from planner.domain.columns import Floats, Ints
 from planner.domain.waiting_queue import FreeRoom, QueuePlan, WaitingQueue
 from planner.machine.timeline import NEVER
 from planner.online.kernel import steps
-from planner.online.kernel.list_plan import costs_of, plan_in_order, start_planned
 from planner.online.kernel.state import UNPINNED, State
+from planner.online.kernel.steps import costs_of, plan_in_order, start_planned
 from planner.online.search_options import EngineCounts
 
 

@@ -6,8 +6,8 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from planner.online.kernel.list_plan import has_startable
 from planner.online.kernel.state import State
+from planner.online.kernel.steps import has_startable
 from planner.online.planned_rounds import PlannedRounds
 from planner.online.search_options import EngineCounts
 from planner.online.stepped_replay import Schedule

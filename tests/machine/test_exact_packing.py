@@ -10,7 +10,7 @@ from planner.domain.cluster import Cluster, NodeClass
 from planner.domain.ever_fits import Fit
 from planner.domain.job import Job, UnitGroup
 from planner.domain.plan import MOST_CELLS, is_decidable, main_group, nodes_for, other_combinations
-from planner.machine.exact_packing import pack_exactly
+from planner.machine.choose_nodes import pack_exactly
 
 
 def fits_by_trying(free: np.ndarray, units: list[np.ndarray]) -> bool:

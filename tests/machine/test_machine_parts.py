@@ -10,8 +10,7 @@ import pytest
 from planner.compiled import kernel_of
 from planner.machine import heap, rng, timeline
 from planner.machine.choose_nodes import cheapest_node, copies_until, pack_anywhere, share_out
-from planner.machine.earliest import BOUND_COLUMNS, learned_start, remember
-from planner.machine.kth_smallest import smallest
+from planner.machine.earliest import BOUND_COLUMNS, learned_start, remember, smallest
 from planner.machine.node_timelines import JobTable, NodeTimelines, kernel_jobs, new_timelines
 from planner.search.decode import place_all
 

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 from planner.domain.trace import Machine, Trace
-from planner.machine.kth_smallest import smallest_by_weight
+from planner.machine.earliest import smallest_by_weight
 from planner.online.initial_state import initial_state
 from planner.online.kernel.bunches import BUNCH_ROWS
-from planner.online.kernel.list_plan import plan_in_order
 from planner.online.kernel.state import State, widened
+from planner.online.kernel.steps import plan_in_order
 from planner.online.outages import UNTIL_FURTHER_NOTICE
 from planner.online.policies import policy_named
 from planner.online.search_options import QueueSearch

@@ -10,8 +10,7 @@ import numpy as np
 
 from planner.compiled import part
 from planner.machine.choose_nodes import copies_in
-from planner.machine.earliest import fits_empty
-from planner.machine.kth_smallest import smallest_by_weight
+from planner.machine.earliest import fits_empty, smallest_by_weight
 from planner.machine.timeline import NEVER, first_room, hold_units, least_free
 from planner.online.kernel.bunches import (
     AT,

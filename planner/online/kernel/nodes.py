@@ -11,9 +11,8 @@ from __future__ import annotations
 import numpy as np
 
 from planner.compiled import kernel, part
-from planner.machine.choose_nodes import copies_in, copies_until, share_out
+from planner.machine.choose_nodes import copies_in, copies_until, pack_exactly, share_out
 from planner.machine.earliest import earliest_for_many
-from planner.machine.exact_packing import pack_exactly
 from planner.machine.timeline import NEVER, first_room, hold_units, least_free
 
 

@@ -12,8 +12,15 @@ import numpy as np
 from planner.compiled import kernel, part
 from planner.machine.rng import below, fraction
 from planner.machine.timeline import NEVER
-from planner.online.kernel.offline_moments import put_back, take_out
-from planner.online.kernel.offline_window import MOST_ENTRIES, MOST_JOBS, TOO_MUCH, job_cost, value_of_order
+from planner.online.kernel.offline_schedule import (
+    MOST_ENTRIES,
+    MOST_JOBS,
+    TOO_MUCH,
+    job_cost,
+    put_back,
+    take_out,
+    value_of_order,
+)
 
 FEWEST_JOBS = 4
 """Jobs of a window, at least; where so many are left."""

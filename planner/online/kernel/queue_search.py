@@ -2,7 +2,7 @@
 
 Every order is judged by the plan that it leads to: the waiting jobs one after another, each at its earliest start. For
 an objective that never falls when a job starts later, some order leads to a best plan of all; on several nodes some
-order with some jobs pinned to nodes (`planner.online.kernel.pins`). The search begins with the plan of the last round
+order with some jobs pinned to nodes (`planner.online.kernel.plans`). The search begins with the plan of the last round
 and with known orders, so that a round is never worse than these; then it changes the best plan bit by bit, and a change
 stays if the plan is not worse. Several changes at once lead out of any dead end, so that with enough evaluations the
 best plan is found.
@@ -23,17 +23,20 @@ from planner.machine.rng import below, fraction
 from planner.machine.timeline import NEVER
 from planner.online.kernel.local_objective import POWER_RATIO, PROFIT, cost, power_term
 from planner.online.kernel.nodes import plan_rows
-from planner.online.kernel.pins import (
+from planner.online.kernel.plans import (
+    begin_plan,
     best_plan,
     change_pin,
     copy_plan,
     current_plan,
     has_pins,
+    is_pool,
+    look_at_machine,
+    place_in_plan,
     tried_plan,
     unpin,
     unpin_all,
 )
-from planner.online.kernel.plans import begin_plan, is_pool, look_at_machine, place_in_plan
 from planner.online.kernel.queue_order import (
     FCFS,
     LAF,

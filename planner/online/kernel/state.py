@@ -39,7 +39,7 @@ JOB = _record(
 ``rank_...`` are its keys in the order of the queue and ``back_...`` in that of backfilling, by priority first. Jobs of
 the same ``shape`` ask the same of nodes.
 ``started_at`` counts the starts before its own. ``open`` counts what must come first, ``ready`` is since when nothing
-does. ``like_...`` are rows of jobs like it (`planner.online.kernel.hold_rule`). Under policies that
+does. ``like_...`` are rows of jobs like it (`planner.online.kernel.likely_lengths`). Under policies that
 hold jobs, ``reference`` is when it would have started first, ``latest`` and ``hold_until`` until when it may be and is
 held, and ``saved_eur`` what its energy costs less then.
 """
@@ -125,7 +125,7 @@ class State(NamedTuple):
         Jobs that wait for each job, and 1 where for its end, 0 where for its start.
     units, pins
         The units; and, under policies that plan the whole queue on several nodes, where they are pinned
-        (`planner.online.kernel.pins`).
+        (`planner.online.kernel.plans`).
     times, free, length
         Timelines of what running jobs (and kept reservations) leave free (`planner.machine.timeline`): one row per
         node, then one for the site's power if that is limited. As many rows follow for plans that a round makes and
