@@ -13,7 +13,7 @@ from pathlib import Path
 from days import memory_gb
 
 from planner.inputs.traces import read_pool
-from planner.metrics.registry import measure, metric_named
+from planner.metrics import measure, metric_named
 from planner.online.lower_bounds import BOUNDED, lower_bound
 from planner.online.policies import policy_named
 from planner.online.replay import replay

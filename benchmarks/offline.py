@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from planner.inputs.traces import read_pool
-from planner.metrics.registry import measure, metric_named
+from planner.metrics import measure, metric_named
 from planner.online.audit_replay import require_sound
 from planner.online.estimates import estimate_named
 from planner.online.offline import improve_schedule, make_search_ready, offline_objective

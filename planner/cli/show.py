@@ -94,7 +94,7 @@ def _policies() -> dict[str, str]:
 
 
 def _metrics() -> dict[str, str]:
-    from planner.metrics.registry import METRICS, MONEY
+    from planner.metrics import METRICS, MONEY
 
     return {metric.name: metric.meaning for metric in METRICS.values()} | MONEY
 

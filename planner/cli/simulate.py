@@ -125,7 +125,7 @@ def simulate(
     limit_s = solve_time(time_limit, "--time-limit")
     partitions = numbers_of(partition, "--partition")
 
-    from planner.metrics.outcome import TRIMMING
+    from planner.metrics import TRIMMING
     from planner.runs.simulate_request import AskedReplay, replays
 
     asked = AskedReplay(

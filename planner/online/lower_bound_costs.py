@@ -13,7 +13,7 @@ import numpy as np
 from planner.domain.columns import Floats, Ints
 from planner.domain.trace import Trace
 from planner.limits import DAY_S
-from planner.metrics.registry import SHORTEST_S
+from planner.metrics import SHORTEST_S
 from planner.online.kernel.lower_bound_starts import cheapest_powered_starts, cheapest_starts
 
 ROUNDING = 1e-12

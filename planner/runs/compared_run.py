@@ -25,7 +25,7 @@ from planner.inputs.build import frame
 from planner.inputs.prices import price_members
 from planner.inputs.traces import NEVER_FITS, Source, read_known
 from planner.inputs.weather.read import weather_of
-from planner.metrics.registry import METRICS
+from planner.metrics import METRICS
 from planner.online.audit_replay import require_sound
 from planner.online.estimates import estimate_named
 from planner.online.holding import NO_HOLDING

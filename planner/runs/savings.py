@@ -30,7 +30,7 @@ from planner.inputs.build import frame
 from planner.inputs.pue_csv import pue_table_text, read_cooling
 from planner.inputs.traces import Source, cluster_trace
 from planner.limits import MONTH_DAYS
-from planner.metrics.registry import METRICS
+from planner.metrics import METRICS
 from planner.online.audit_replay import require_sound
 from planner.online.holding import NO_HOLDING
 from planner.online.policies import policy_named

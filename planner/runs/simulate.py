@@ -12,8 +12,7 @@ from planner.defaults import DISPATCH_STEPS, ROUND_ENGINE, ROUND_TIME_S
 from planner.domain.waiting_queue import QueueSolver
 from planner.errors import InputError
 from planner.inputs.traces import Source
-from planner.metrics.outcome import TRIMMING, Outcome
-from planner.metrics.registry import MONEY, Metric, measure, metric_named
+from planner.metrics import MONEY, TRIMMING, Metric, Outcome, measure, metric_named
 from planner.online.audit_replay import require_sound
 from planner.online.drawn_deadlines import draw_deadlines
 from planner.online.estimates import Estimate, estimate_named

@@ -13,8 +13,7 @@ from planner.errors import InputError
 from planner.inputs.traces import Source, read_cluster, read_pool, read_window
 from planner.limits import PERCENT
 from planner.methods import with_engine
-from planner.metrics.outcome import TRIMMING
-from planner.metrics.registry import DEFAULT, METRICS, MONEY
+from planner.metrics import DEFAULT, METRICS, MONEY, TRIMMING
 from planner.online.estimates import estimate_named
 from planner.online.offline import offline_objective
 from planner.online.policies import Policy, policy_named

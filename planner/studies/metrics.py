@@ -11,7 +11,7 @@ import numpy as np
 
 from planner.errors import InputError
 from planner.limits import Bounds
-from planner.metrics.outcome import TRIMMING
+from planner.metrics import TRIMMING
 from planner.online.policies import policy_named
 from planner.online.replay import replay
 from planner.pages.charts import Dot, dots, lines

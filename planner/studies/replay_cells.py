@@ -11,8 +11,7 @@ import numpy as np
 
 from planner.domain.columns import Floats, Ints
 from planner.inputs.traces import Source, read_pool
-from planner.metrics.outcome import TRIMMING
-from planner.metrics.registry import measure
+from planner.metrics import TRIMMING, measure
 from planner.online.drawn_deadlines import LEAST_S, draw_deadlines
 from planner.online.estimates import estimate_named
 from planner.online.policies import policy_named

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from planner.errors import InputError
-from planner.metrics.outcome import Outcome
-from planner.metrics.registry import METRICS, measure, metric_named
+from planner.metrics import METRICS, Outcome, measure, metric_named
 
 
 def outcome(submit: list[int], start: list[int], runtime: list[int], width: list[int], **more: object) -> Outcome:

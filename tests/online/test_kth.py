@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from planner.inputs.traces import Source, read_pool
-from planner.metrics.registry import measure, metric_named
+from planner.metrics import measure, metric_named
 from planner.online.audit_replay import violations
 from planner.online.estimates import estimate_named
 from planner.online.policies import policy_named

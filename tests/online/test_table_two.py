@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from planner.inputs.traces import Source, read_pool
-from planner.metrics.registry import measure, metric_named
+from planner.metrics import measure, metric_named
 from planner.online.estimates import estimate_named
 from planner.online.policies import policy_named
 from planner.online.replay import replay

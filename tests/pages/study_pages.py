@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from planner.metrics.registry import DEFAULT, METRICS
+from planner.metrics import DEFAULT, METRICS
 from planner.pages.simulate import replay_page
 from planner.studies.cp_online import CpOnlineStudy
 from planner.studies.deadlines import DeadlineStudy

@@ -1,1 +1,0 @@
-"""Metrics of what happened: pure functions of submit, start, runtime and width."""
