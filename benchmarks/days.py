@@ -18,7 +18,7 @@ from planner.domain.job import Job
 from planner.domain.problem import Problem
 from planner.inputs.build import build_day
 from planner.inputs.jobs.power_models import drawn_per_core
-from planner.inputs.sample.workload import generate_jobs
+from planner.inputs.jobs.sample import generate_jobs
 from planner.methods import Params
 from planner.places import shipped_folder
 from planner.runs.run_days import run_days

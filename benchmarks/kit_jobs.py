@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from planner.inputs.sample.lublin import (
+from planner.inputs.jobs.lublin import (
     CYCLE_WEIGHTS,
     Floats,
     Ints,

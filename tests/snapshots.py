@@ -14,7 +14,7 @@ from planner.domain.job import Job
 from planner.domain.situation import Outage, Situation, StartedJob, outage_key
 from planner.domain.situation_check import require_possible
 from planner.errors import InputError
-from planner.inputs.snapshots.read import read_snapshot
+from planner.inputs.snapshots import read_snapshot
 from planner.scenario.load import load_scenario
 from planner.scenario.schema import Scenario
 from tests.factories import random_job

@@ -139,7 +139,7 @@ def input_columns() -> str:
     """The columns that tables of jobs, snapshots and nodes may have."""
     from planner.inputs.jobs.table import COLUMNS, RESOURCES
     from planner.inputs.jobs.unit_groups import resource_columns
-    from planner.inputs.snapshots.read import NODE_COLUMNS, STATE_COLUMNS
+    from planner.inputs.snapshots import NODE_COLUMNS, STATE_COLUMNS
 
     jobs, snapshots = documented("jobs-files.md"), documented("snapshots.md")
     nodes = documented("snapshots.md", "The table of nodes")
@@ -170,7 +170,7 @@ def json_keys() -> str:
     """The keys of the JSON files that a day leaves, as the planner checks them when it reads them back."""
     from planner import __version__
     from planner.domain.day_summary import FORMAT
-    from planner.inputs import learned_power
+    from planner.inputs.jobs.power_models import LEARNED_FORMAT, LEARNED_WHAT
     from planner.store.read_json import schemas
 
     head = f"""\
@@ -187,8 +187,8 @@ raises the number, and is in the [changes](changelog.md). Besides, `run.json` ha
 the folder (`planner`), those of Python and of the packages (`versions`), and the SHA-256 of every other file
 (`outputs`).
 
-The file of learned power (`plan power learn`) has a number of its own: `format` is {learned_power.FORMAT}, beside
-`what`, "{learned_power.WHAT}". Another number is refused.
+The file of learned power (`plan power learn`) has a number of its own: `format` is {LEARNED_FORMAT}, beside
+`what`, "{LEARNED_WHAT}". Another number is refused.
 """
     parts = [f"## {name}\n\n" + table(["key", "value"], _keys(each, each)) for name, each in schemas().items()]
     return "\n".join([head, *parts])

@@ -19,7 +19,7 @@ from planner.runs.asked import open_scenario, parse_day
 from planner.units import utc_text
 
 if TYPE_CHECKING:
-    from planner.inputs.books.finished import Finished
+    from planner.inputs.books.measured_power import Finished
     from planner.power.prediction_errors import ErrorLine
     from planner.scenario.schema import Scenario
 

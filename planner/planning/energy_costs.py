@@ -15,8 +15,7 @@ from planner.domain.trace import Trace
 from planner.domain.weather import StepSeries
 from planner.errors import CoverageError, InputError
 from planner.inputs.build import frame
-from planner.inputs.carbon import carbon_of
-from planner.inputs.prices import fee_of, feed_in_of, price_of
+from planner.inputs.prices import carbon_of, fee_of, feed_in_of, price_of
 from planner.inputs.pue_csv import read_cooling
 from planner.inputs.weather.read import weather_of
 from planner.inputs.weather.solar import solar_of

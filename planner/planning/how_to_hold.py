@@ -9,7 +9,7 @@ from planner.domain.job import Job
 from planner.domain.problem import Problem
 from planner.domain.trace import Trace
 from planner.errors import InputError
-from planner.inputs.books.finished import ended_jobs
+from planner.inputs.books.measured_power import ended_jobs
 from planner.inputs.jobs.read import submitted_jobs
 from planner.limits import DAY_S
 from planner.online.holding import Holding

@@ -24,7 +24,7 @@ from planner.inputs.books.booked_day import Happened, Known, booked_day, of_acco
 from planner.inputs.build import Day
 from planner.inputs.slurm.json_document import DocumentAnswer
 from planner.inputs.slurm.node_classes import SlurmMachine, machine_of
-from planner.inputs.slurm.nodes import read_nodes
+from planner.inputs.slurm.nodes_reservations import read_nodes
 from planner.inputs.slurm.sacct_json import Accounts, read_accounting
 from planner.inputs.slurm.sacct_text import read_accounts
 from planner.inputs.slurm.saved_folder import read_saved

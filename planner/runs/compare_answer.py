@@ -15,8 +15,7 @@ from statistics import median
 from planner.accounting.settle import settle
 from planner.domain.ledger import Totals
 from planner.domain.situation import SiteState
-from planner.inputs.build import frame
-from planner.inputs.rates_of_day import rates_of
+from planner.inputs.build import frame, rates_of
 from planner.runs.compare_columns import Row, Sums, cents, volume_eur
 from planner.scenario.schema import Scenario
 from planner.store.read_day import WrittenDay

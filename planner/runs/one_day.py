@@ -18,7 +18,7 @@ from planner.errors import BookedError, InputError
 from planner.first_run import tell_if_missing
 from planner.inputs.build import build
 from planner.inputs.slurm.read_site import SlurmSite
-from planner.inputs.snapshots.read import read_snapshot
+from planner.inputs.snapshots import read_snapshot
 from planner.limits import RUN_DAYS
 from planner.machine.place import place_from
 from planner.methods import LOOKING_AHEAD, Params

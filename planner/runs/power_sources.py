@@ -11,8 +11,8 @@ from pathlib import Path
 from planner import __version__
 from planner.domain.horizon import Horizon, zone_named
 from planner.errors import InputError, OutputError, SlurmError
-from planner.inputs.books.finished import Finished, accounted_candidates, chosen, table_candidates
-from planner.inputs.learned_power import LearnedFile, learned_power_text
+from planner.inputs.books.measured_power import Finished, accounted_candidates, chosen, table_candidates
+from planner.inputs.jobs.power_models import LearnedFile, learned_power_text
 from planner.inputs.slurm.job import SlurmJob
 from planner.inputs.slurm.node_classes import SlurmMachine
 from planner.inputs.slurm.sacct_json import Accounts, read_accounting

@@ -9,7 +9,7 @@ import pytest
 
 from planner.domain.horizon import Horizon
 from planner.errors import CoverageError, FileFormatError
-from planner.inputs.carbon import carbon_of, hourly_carbon
+from planner.inputs.prices import carbon_of, hourly_carbon
 from planner.scenario.carbon import ConstantCarbon
 
 DAY = Horizon(dt.date(2024, 6, 1), "UTC")

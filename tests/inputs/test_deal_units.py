@@ -12,7 +12,7 @@ from planner.domain.cluster import Cluster, NodeClass
 from planner.domain.job import Job, UnitGroup
 from planner.domain.situation import StartedJob
 from planner.errors import InputError
-from planner.inputs.snapshots.deal_units import Dealer, deal_units, has_choice
+from planner.inputs.deal_units import Dealer, deal_units, has_choice
 
 CLUSTER = Cluster((NodeClass("cpu", 4, {"cores": 8}), NodeClass("gpu", 2, {"cores": 4, "gpus": 2})))
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from planner.inputs.books.finished import ended_jobs
+from planner.inputs.books.measured_power import ended_jobs
 from planner.places import shipped_folder
 from planner.scenario.load import load_scenario
 

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from planner.errors import FileFormatError, InputError, OutputError
-from planner.inputs.books.finished import Finished
-from planner.inputs.learned_power import LearnedFile, read_learned_power
+from planner.inputs.books.measured_power import Finished
+from planner.inputs.jobs.power_models import LearnedFile, read_learned_power
 from planner.runs.power_sources import learned_file, write_learned_power
 from planner.store import folder
 from planner.store.provenance import hashes

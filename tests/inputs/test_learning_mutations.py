@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from planner.inputs.books.finished import TWICE, Finished, chosen, table_candidates
-from planner.inputs.learned_power import LearnedFile, read_learned_power
+from planner.inputs.books.measured_power import TWICE, Finished, chosen, table_candidates
+from planner.inputs.jobs.power_models import LearnedFile, read_learned_power
 from planner.limits import W_PER_CORE
 from planner.runs.power_sources import learned_file, write_learned_power
 from tests.fuzz.damage import put

@@ -12,7 +12,7 @@ from planner.domain.job import Job
 from planner.errors import FileFormatError
 from planner.inputs.jobs.power_models import per_core
 from planner.inputs.jobs.read import read_jobs
-from planner.inputs.jobs.table_writer import write_job_table
+from planner.inputs.jobs.table import write_job_table
 from planner.inputs.jobs.unit_groups import UnitShape
 
 CLUSTER = Cluster(

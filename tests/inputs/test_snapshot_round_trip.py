@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from planner.domain.situation import Outage
-from planner.inputs.snapshots.read import read_snapshot
+from planner.inputs.snapshots import read_snapshot
 from tests.snapshots import NOW, random_snapshot, read, site
 from tests.written_snapshots import write_snapshot
 

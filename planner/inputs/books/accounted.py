@@ -1,9 +1,10 @@
-"""Jobs of Slurm's accounts as runs on the nodes of a scenario."""
+"""Jobs of Slurm's accounts as runs on the nodes of a scenario, joined with what was planned of them."""
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import pairwise
 
 from planner.domain.cluster import CORES, Cluster
@@ -11,7 +12,6 @@ from planner.domain.horizon import Horizon
 from planner.domain.job import Job, UnitGroup
 from planner.domain.situation import StartedJob
 from planner.errors import InputError
-from planner.inputs.books.as_planned import as_planned
 from planner.inputs.jobs.unit_groups import MEMORY
 from planner.inputs.slurm.job import SlurmJob
 from planner.inputs.slurm.node_classes import GPUS, MB_PER_GB
@@ -139,3 +139,50 @@ def cpu_hours(job: SlurmJob, horizon: Horizon) -> float:
     assert job.start_unix is not None
     end = horizon.end_unix if job.end_unix is None else min(job.end_unix, horizon.end_unix)
     return (job.had.cpus or 0) * max(0, end - max(job.start_unix, horizon.start_unix)) / SECONDS_PER_HOUR
+
+
+def as_planned(job: Job, planned: Job | None) -> Job:
+    """A job that ran, with what its plan knows of it; as it is where it was not planned.
+
+    Its size and its times are those of the books. What it draws per core, what it earns, where and when it may run, and
+    what was promised is as planned. Who it is of is as the books say; where they do not, as planned.
+    """
+    if planned is None:
+        return job
+    return replace(
+        still_waiting(job, planned),
+        priority=planned.priority,
+        deadline_unix=planned.deadline_unix,
+        begin_unix=planned.begin_unix,
+        after=planned.after,
+        classes=planned.classes,
+        exclusive=planned.exclusive,
+    )
+
+
+def still_waiting(job: Job, planned: Job | None) -> Job:
+    """A job that has not run: where and when it may is as the books say, as its user may have changed that since.
+
+    Where they say nothing, and in all else, it is as one that ran.
+    """
+    if planned is None:
+        return job
+    cores, planned_cores = job.total(CORES), planned.total(CORES)
+    return replace(
+        job,
+        power_w=planned.power_w * (cores / planned_cores if cores and planned_cores else 1.0),
+        revenue_weight=planned.revenue_weight,
+        priority=planned.priority if job.priority == 1 else job.priority,
+        deadline_unix=planned.deadline_unix if job.deadline_unix is None else job.deadline_unix,
+        begin_unix=planned.begin_unix if job.begin_unix is None else job.begin_unix,
+        after=job.after or planned.after,
+        classes=job.classes or planned.classes,
+        exclusive=job.exclusive or planned.exclusive,
+        promise=planned.promise,
+        easy_unix=planned.easy_unix,
+        account=job.account or planned.account,
+        qos=job.qos or planned.qos,
+        user=job.user or planned.user,
+        name=job.name or planned.name,
+        partition=job.partition or planned.partition,
+    )

@@ -14,14 +14,13 @@ from planner.domain.job import Job
 from planner.domain.situation import SiteState, Situation, StartedJob
 from planner.domain.situation_check import overused
 from planner.errors import InputError
-from planner.inputs.books.accounted import cpu_hours, labelled, node_numbers, run_of
-from planner.inputs.books.as_planned import as_planned, still_waiting
-from planner.inputs.books.measured import sharing, with_measured_power
+from planner.inputs.books.accounted import as_planned, cpu_hours, labelled, node_numbers, run_of, still_waiting
+from planner.inputs.books.measured_power import sharing, with_measured_power
 from planner.inputs.build import Day, build
 from planner.inputs.jobs.power_models import power_of
 from planner.inputs.slurm.job import SlurmJob
 from planner.inputs.slurm.sacct_json import Accounts
-from planner.inputs.snapshots.read import read_snapshot
+from planner.inputs.snapshots import read_snapshot
 from planner.printable import shortened
 from planner.scenario.schema import Scenario
 from planner.units import SECONDS_PER_HOUR, rounded, utc_text

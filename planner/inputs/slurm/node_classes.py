@@ -15,8 +15,7 @@ from planner.domain.situation import NodeState, Outage, outage_key
 from planner.errors import InputError
 from planner.inputs.jobs.unit_groups import MEMORY
 from planner.inputs.slurm.job import Request
-from planner.inputs.slurm.nodes import SlurmNode
-from planner.inputs.slurm.reservations import Reservation
+from planner.inputs.slurm.nodes_reservations import Reservation, SlurmNode
 from planner.scenario.slurm import SlurmSection
 
 GPUS = "gpus"

@@ -15,10 +15,9 @@ from planner.errors import InputError
 from planner.inputs.jobs.power_models import power_notes, power_of
 from planner.inputs.slurm.job import SlurmJob
 from planner.inputs.slurm.node_classes import SlurmMachine, machine_of, outages_of
-from planner.inputs.slurm.node_units import some_classes, units_of
+from planner.inputs.slurm.node_units import has_started, some_classes, started_jobs, units_of
 from planner.inputs.slurm.queue import Queue
 from planner.inputs.slurm.saved_folder import Documents
-from planner.inputs.slurm.started import has_started, started_jobs
 from planner.power.learned import Asked, PowerModel
 from planner.scenario.schema import Scenario
 from planner.scenario.slurm import SlurmSection

@@ -15,9 +15,14 @@ from typing import Any
 from planner import limits
 from planner.errors import FileFormatError, InputError
 from planner.inputs.slurm.json_document import DocumentAnswer, Source, content_of
-from planner.inputs.slurm.nodes import SlurmNode, read_nodes
+from planner.inputs.slurm.nodes_reservations import (
+    Reservation,
+    SlurmNode,
+    read_nodes,
+    read_reservation_text,
+    read_reservations,
+)
 from planner.inputs.slurm.queue import Queue, read_queue
-from planner.inputs.slurm.reservations import Reservation, read_reservation_text, read_reservations
 from planner.inputs.slurm.sacct_json import Accounts, read_accounting
 from planner.places import is_file, is_folder
 from planner.text_files import read_bytes

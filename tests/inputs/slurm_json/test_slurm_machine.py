@@ -13,8 +13,7 @@ from planner.errors import InputError
 from planner.inputs.slurm.job import Request
 from planner.inputs.slurm.node_classes import Kind, SlurmMachine, machine_of, outages_of
 from planner.inputs.slurm.node_units import units_of
-from planner.inputs.slurm.nodes import SlurmNode
-from planner.inputs.slurm.reservations import Reservation
+from planner.inputs.slurm.nodes_reservations import Reservation, SlurmNode
 from planner.scenario.slurm import SlurmSection
 from tests.slurm_documents import NOW
 

@@ -13,9 +13,8 @@ import pytest
 
 from planner.errors import LONGEST, InputError
 from planner.inputs.slurm.json_document import DocumentAnswer, Source
-from planner.inputs.slurm.nodes import read_nodes
+from planner.inputs.slurm.nodes_reservations import read_nodes, read_reservations
 from planner.inputs.slurm.queue import read_queue
-from planner.inputs.slurm.reservations import read_reservations
 from planner.inputs.slurm.sacct_json import read_accounting
 from planner.limits import UNIX_S
 from tests.fuzz.damage import damaged, put

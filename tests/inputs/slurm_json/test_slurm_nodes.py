@@ -6,8 +6,7 @@ import pytest
 
 from planner.errors import InputError
 from planner.inputs.slurm.json_document import DocumentAnswer
-from planner.inputs.slurm.nodes import read_nodes
-from planner.inputs.slurm.reservations import Reservation, read_reservation_text, read_reservations
+from planner.inputs.slurm.nodes_reservations import Reservation, read_nodes, read_reservation_text, read_reservations
 from tests.slurm_documents import DIALECTS, NOW, Dialect, answer, nodes, reservations
 
 

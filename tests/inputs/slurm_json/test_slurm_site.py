@@ -16,7 +16,7 @@ from planner.errors import InputError
 from planner.inputs.slurm.job import SlurmJob
 from planner.inputs.slurm.json_document import Source
 from planner.inputs.slurm.node_classes import machine_of
-from planner.inputs.slurm.nodes import SlurmNode
+from planner.inputs.slurm.nodes_reservations import SlurmNode
 from planner.inputs.slurm.read_site import SlurmSite
 from planner.inputs.slurm.saved_folder import Documents, read_saved
 from planner.scenario.load import load_scenario

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from planner.inputs.sample.lublin import ROUND_REQUESTS_S, draw_requests
+from planner.inputs.jobs.lublin import ROUND_REQUESTS_S, draw_requests
 
 
 @pytest.fixture

@@ -22,12 +22,12 @@ from planner.domain.node_lists import parse_node_list, parse_unit_nodes
 from planner.domain.situation import SINCE_EVER, NodeState, Outage, Situation, StartedJob, outage_key
 from planner.domain.situation_check import require_possible
 from planner.errors import FileFormatError, InputError
+from planner.inputs.deal_units import Dealer, has_choice
 from planner.inputs.jobs.power_models import power_notes, power_of
 from planner.inputs.jobs.read import require_unscaled
 from planner.inputs.jobs.table import read_job_rows
 from planner.inputs.jobs.table_rows import Row, read_rows, require_known, row_time
 from planner.inputs.jobs.unit_groups import unit_shape_of
-from planner.inputs.snapshots.deal_units import Dealer, has_choice
 from planner.limits import ENERGY_J
 from planner.places import document
 from planner.scenario.schema import Scenario

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from planner.inputs.sample.lublin import CYCLE_WEIGHTS, draw_runtimes, draw_sizes, draw_submit_times
+from planner.inputs.jobs.lublin import CYCLE_WEIGHTS, draw_runtimes, draw_sizes, draw_submit_times
 
 JOBS = 100_000
 

@@ -10,8 +10,7 @@ import pytest
 from planner.domain.cluster import Cluster, NodeClass
 from planner.domain.horizon import Horizon
 from planner.domain.job import Job
-from planner.inputs.sample.people import ACCOUNTS, population
-from planner.inputs.sample.workload import generate_jobs
+from planner.inputs.jobs.sample import ACCOUNTS, generate_jobs, population
 from planner.power.learned import Asked
 
 DAY, SUNDAY = dt.date(2024, 5, 31), dt.date(2024, 6, 2)
