@@ -16,8 +16,18 @@ from planner.inputs.csv_lines import members_of
 from planner.inputs.local_times import clock_minutes, clock_shifts
 from planner.inputs.timed_csv import read_timed_csv
 from planner.limits import EUR_PER_KWH, EUR_PER_USD, G_PER_KWH_IN_FILE
-from planner.scenario.carbon import Carbon, ConstantCarbon, HourlyCarbon
-from planner.scenario.tariff import BandTariff, FeedIn, Fees, HourlyTariff, Tariff, TariffBand, clock_minute
+from planner.scenario.tariff_carbon import (
+    BandTariff,
+    Carbon,
+    ConstantCarbon,
+    FeedIn,
+    Fees,
+    HourlyCarbon,
+    HourlyTariff,
+    Tariff,
+    TariffBand,
+    clock_minute,
+)
 from planner.scenario.words import PriceUnit
 
 MINUTES_PER_DAY = 1440

@@ -36,7 +36,7 @@ from planner.inputs.jobs.swf_jobs import (
 from planner.inputs.jobs.swf_lines import SwfTrace, read_swf_trace
 from planner.inputs.jobs.unit_groups import UnitShape, unit_shape_of
 from planner.limits import PROCESSORS, UNIX_S
-from planner.scenario.jobs import FileJobs
+from planner.scenario.jobs_power import FileJobs
 from planner.scenario.schema import Scenario
 
 TOO_WIDE = "wider than the machine"

@@ -25,7 +25,7 @@ from planner.online.expected_prices import DAYS_BEFORE, DAYS_LIKE_IT, QUARTER_S,
 from planner.online.objectives import ProfitTerms
 from planner.scenario.schema import Scenario
 from planner.scenario.solar_battery import FileSolar
-from planner.scenario.tariff import HourlyTariff
+from planner.scenario.tariff_carbon import HourlyTariff
 from planner.units import GRAMS_PER_TONNE, MILLI, SECONDS_PER_HOUR
 
 

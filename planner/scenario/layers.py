@@ -11,8 +11,7 @@ from pathlib import Path
 from planner.errors import FileFormatError, InputError, ScenarioError
 from planner.places import full_path, is_file
 from planner.printable import is_text
-from planner.scenario.marked import Marked, TextSource
-from planner.scenario.strict_yaml import parse_yaml, read_yaml
+from planner.scenario.strict_yaml import Marked, TextSource, parse_yaml, read_yaml
 from planner.scenario.words import guess
 
 MOST_BASES = 50

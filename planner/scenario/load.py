@@ -12,10 +12,10 @@ from pydantic import ValidationError
 
 from planner.errors import ScenarioError
 from planner.scenario.layers import ScenarioSpec, read_spec
-from planner.scenario.marked import Marked, in_full, plain, shown
 from planner.scenario.reference import behind, key_of, section_at
 from planner.scenario.schema import KINDS, Scenario
 from planner.scenario.sections import words_of
+from planner.scenario.strict_yaml import Marked, in_full, plain, shown
 from planner.scenario.words import guess
 
 if TYPE_CHECKING:

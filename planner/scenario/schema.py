@@ -13,20 +13,15 @@ from pydantic import ModelWrapValidatorHandler, PrivateAttr, ValidationInfo, fie
 from planner import limits
 from planner.domain.cluster import Cluster
 from planner.domain.situation import Outage
-from planner.scenario.carbon import Carbon, NoCarbon
-from planner.scenario.chooser import Kinds
 from planner.scenario.cluster import ClusterSection, WrittenAsSection
-from planner.scenario.goal import Goal
-from planner.scenario.hold import HoldSection
-from planner.scenario.jobs import Jobs, SlurmJobs
-from planner.scenario.power import Power
+from planner.scenario.goal_rules import Goal, Rules
+from planner.scenario.jobs_power import Jobs, Power, SlurmJobs
 from planner.scenario.revenue import Budgets, Revenue
-from planner.scenario.rules import Rules
-from planner.scenario.search import Search
-from planner.scenario.sections import Key, Section
+from planner.scenario.search_hold import HoldSection, Search
+from planner.scenario.sections import Key, Kinds, Section
 from planner.scenario.slurm import LIVE, SlurmSection
 from planner.scenario.solar_battery import BatterySection, ModelledSolar, Solar
-from planner.scenario.tariff import Demand, FeedIn, Fees, HourlyTariff, Tariff
+from planner.scenario.tariff_carbon import Carbon, Demand, FeedIn, Fees, HourlyTariff, NoCarbon, Tariff
 from planner.scenario.values import Currency, Label, Prose, Whole, Zone, problem
 from planner.scenario.weather_cooling import Cooling, FileWeather, Weather
 from planner.scenario.words import guess

@@ -7,8 +7,7 @@ from typing import Annotated, get_args
 from pydantic import Discriminator, Tag, model_validator
 
 from planner import limits
-from planner.scenario.chooser import KeyChooser
-from planner.scenario.sections import FileZone, Key, Section
+from planner.scenario.sections import FileZone, Key, KeyChooser, Section
 from planner.scenario.values import InputFile, Within, Words, problem
 from planner.scenario.words import SolarUnit
 

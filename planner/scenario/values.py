@@ -23,7 +23,7 @@ from planner.errors import InputError
 from planner.limits import CORE_SCALE, PLANNED_YEARS, W_PER_CORE, Bounds
 from planner.places import full_path, is_file, is_folder
 from planner.printable import is_text, printable
-from planner.scenario.marked import BLANK, Text, number_text, shown
+from planner.scenario.strict_yaml import BLANK, Text, number_text, shown
 from planner.units import parse_duration
 
 JsonSchema = dict[str, Any]

@@ -8,8 +8,7 @@ from typing import Annotated, Literal, get_args
 from pydantic import BeforeValidator, Discriminator, Tag, WithJsonSchema, model_validator
 
 from planner import limits
-from planner.scenario.chooser import Chooser
-from planner.scenario.sections import FileZone, Key, Section
+from planner.scenario.sections import Chooser, FileZone, Key, Section
 from planner.scenario.values import Day, InputFile, Members, Within, existing, problem
 from planner.scenario.words import CoolingLookup, CoolingTemperature, Season, WeatherFormat
 

@@ -16,9 +16,8 @@ from planner.inputs.prices import UNITS
 from planner.inputs.weather.read import DATED, YEARS
 from planner.inputs.weather.typical_year import SEASONS
 from planner.places import shipped_folder
-from planner.scenario.marked import TextSource
 from planner.scenario.reference import editor_schema, key_table, schema_keys
-from planner.scenario.strict_yaml import parse_yaml, read_yaml
+from planner.scenario.strict_yaml import TextSource, parse_yaml, read_yaml
 from planner.scenario.words import JobsFormat, PriceUnit, Season, WeatherFormat
 
 SCENARIOS = shipped_folder() / "scenarios"

@@ -14,13 +14,12 @@ from planner.domain.rates import UsePrice
 from planner.errors import FileFormatError, InputError, ScenarioError
 from planner.inputs.prices import fee_of
 from planner.places import scenario_folders, shipped_folder
-from planner.scenario.carbon import ConstantCarbon
-from planner.scenario.jobs import FileJobs
+from planner.scenario.jobs_power import FileJobs
 from planner.scenario.layers import known_scenarios, read_spec
 from planner.scenario.load import load_scenario
 from planner.scenario.revenue import Revenue
 from planner.scenario.schema import Scenario
-from planner.scenario.tariff import BandTariff, FlatTariff
+from planner.scenario.tariff_carbon import BandTariff, ConstantCarbon, FlatTariff
 from planner.scenario.weather_cooling import SampleWeather
 
 SITE = """\

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from planner.errors import FileFormatError, InputError
-from planner.scenario.marked import TextSource
-from planner.scenario.strict_yaml import parse_yaml, read_yaml
+from planner.scenario.strict_yaml import TextSource, parse_yaml, read_yaml
 
 SOURCE = TextSource("site.yaml", Path())
 

@@ -31,7 +31,7 @@ from planner.inputs.slurm.sacct_text import holds_accounts, read_accounts
 from planner.inputs.snapshots import STATE_COLUMNS, TIMES
 from planner.places import document
 from planner.power.learned import Asked, FinishedJob, has_own_nodes
-from planner.scenario.jobs import SlurmJobs
+from planner.scenario.jobs_power import SlurmJobs
 from planner.scenario.schema import Scenario
 from planner.units import rounded, utc_text
 

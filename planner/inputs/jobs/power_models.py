@@ -18,7 +18,7 @@ from planner import limits
 from planner.errors import FileFormatError, InputError
 from planner.limits import JOB_W, W_PER_CORE, Bounds
 from planner.power.learned import LEVELS, Asked, Group, Key, LearnedPower, PowerLimits, PowerModel, level_name
-from planner.scenario.power import Power
+from planner.scenario.jobs_power import Power
 from planner.scenario.schema import Scenario
 from planner.text_files import read_bytes
 from planner.units import utc_text

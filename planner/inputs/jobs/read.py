@@ -17,7 +17,7 @@ from planner.inputs.jobs.swf_jobs import kept_trace, swf_jobs
 from planner.inputs.jobs.table import read_job_rows
 from planner.inputs.jobs.unit_groups import UnitShape, unit_shape_of
 from planner.power.learned import PowerModel
-from planner.scenario.jobs import FileJobs, SampleJobs, SlurmJobs
+from planner.scenario.jobs_power import FileJobs, SampleJobs, SlurmJobs
 from planner.scenario.schema import Scenario
 from planner.scenario.words import JobsFormat
 from planner.text_files import require_file

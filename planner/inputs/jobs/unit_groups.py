@@ -16,7 +16,7 @@ from planner.domain.job import UnitGroup
 from planner.errors import InputError
 from planner.inputs.jobs.table_rows import Row
 from planner.limits import CORE_SCALE, UNIT_CORES
-from planner.scenario.jobs import Jobs, SlurmJobs
+from planner.scenario.jobs_power import Jobs, SlurmJobs
 
 _GROUP = re.compile(r"(\d{1,18})\s*x\s+(\S.*)", re.ASCII)
 _AMOUNT = re.compile(r"([^\s=;]+)=((?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)", re.ASCII)
