@@ -21,7 +21,6 @@ LAYERS = {
     "text_files": 3,
     "units": 3,
     "compiled": 3,
-    "first_run": 4,
     "domain": 4,
     "machine": 5,
     "accounting": 5,

@@ -7,7 +7,7 @@ import time
 
 from planner.cli.options import QuietOption
 from planner.cli.terminal import say
-from planner.first_run import TOLD
+from planner.compiled import COMPILING_TOLD
 from planner.units import clock
 
 
@@ -16,7 +16,7 @@ def compile_kernels(quiet: QuietOption = False) -> None:
 
     It is done once after installing, and again after an update; each command does its own part where it was not.
     """
-    os.environ[TOLD] = "1"
+    os.environ[COMPILING_TOLD] = "1"
     if not quiet:
         say("compiling machine code for this computer: about two minutes on two cores", err=True)
     began = time.monotonic()

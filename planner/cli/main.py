@@ -33,8 +33,8 @@ from planner.cli import (
     table,
 )
 from planner.cli.terminal import first_word, say
+from planner.compiled import COMPILING_TOLD
 from planner.errors import InputError, OutputError, PlannerError
-from planner.first_run import TOLD
 from planner.printable import LONGEST_LINE, is_text, one_line
 
 EXIT_CODES = {
@@ -194,7 +194,7 @@ def run(arguments: Sequence[str]) -> int:
         _require_text(given)
         command = _command(studies="study" in given or COMPLETION in os.environ)
         if {"-q", "--quiet"} & set(given):
-            os.environ[TOLD] = "1"
+            os.environ[COMPILING_TOLD] = "1"
         else:
             first_word.wait(_doing(command, given))
         code = command.main(args=given or ["--help"], prog_name="plan", standalone_mode=False, obj=given)

@@ -1,4 +1,4 @@
-"""The decorators of compiled code: numba, with what keeps it quick and true.
+"""The decorators of compiled code: numba, with what keeps it quick and true; and what a first run says before it.
 
 A `kernel` is called from Python; a `part` is called by kernels and by other parts alone. Neither allocates anything, so
 numba's counting of references, which would take more than half of their time, is off. The machine code of kernels is
@@ -12,6 +12,7 @@ does it by itself, which takes longer and gives the same answers.
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable
 from contextlib import suppress
 from functools import cache, partial
@@ -66,6 +67,28 @@ def is_missing(function: Callable[..., Any]) -> bool:
     except ImportError:  # with this numba nothing is kept
         return False
     return folder is not None and not is_kept(function, folder)
+
+
+COMPILING_TOLD = "PLAN_COMPILING_TOLD"
+"""The variable that is set once this was said, or is not to be said: processes that are begun do not repeat it."""
+COMPILING_TEXT = "compiling machine code for this computer, once: about a minute (`plan compile` does it ahead)"
+
+_looked: set[str] = set()
+
+
+def tell_if_missing(function: Callable[..., Any]) -> None:
+    """Say once that code is compiled, if that of a kernel could be kept from an earlier run and is not.
+
+    So nobody wonders why nothing happens.
+    """
+    name = function.__name__
+    if name in _looked:
+        return
+    _looked.add(name)
+    if os.environ.get(COMPILING_TOLD) is None and is_missing(function):
+        os.environ[COMPILING_TOLD] = "1"
+        with suppress(OSError, ValueError, AttributeError):  # there may be nowhere to say it
+            print(COMPILING_TEXT, file=sys.stderr, flush=True)
 
 
 @cache

@@ -9,12 +9,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from planner.compiled import tell_if_missing
 from planner.domain.columns import Floats, Ints
 from planner.domain.method_params import Strength
 from planner.domain.trace import Trace, pool_trace
 from planner.domain.waiting_queue import QueueSolver
 from planner.errors import InputError
-from planner.first_run import tell_if_missing
 from planner.online.dispatch_rounds import DispatchRounds
 from planner.online.engine_rounds import EngineRounds
 from planner.online.estimates import RealEstimates

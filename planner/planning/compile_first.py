@@ -19,10 +19,9 @@ from typing import Any
 
 import numpy as np
 
-from planner.compiled import is_missing
+from planner.compiled import COMPILING_TOLD, is_missing
 from planner.domain.plan import DEFERRED, Plan
 from planner.domain.problem import Problem
-from planner.first_run import TOLD
 from planner.machine.place import place_from
 from planner.methods import ENGINE_METHODS
 from planner.online.easy_and_rules import RULES, STRICT, rule_plan
@@ -79,7 +78,7 @@ def begun_beside(module: str, **streams: Any) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
         [sys.executable, "-P", "-m", module],
         cwd="/",
-        env={**os.environ, TOLD: "1", "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+        env={**os.environ, COMPILING_TOLD: "1", "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
         stdout=subprocess.DEVNULL,
         **streams,
     )

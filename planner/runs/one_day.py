@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from planner.compiled import tell_if_missing
 from planner.domain.day_summary import DaySummary
 from planner.domain.horizon import Horizon
 from planner.domain.intake import Intake
@@ -15,7 +16,6 @@ from planner.domain.job import Job
 from planner.domain.situation import Situation
 from planner.domain.situation_check import PlannedRun, situation_conflicts
 from planner.errors import BookedError, InputError
-from planner.first_run import tell_if_missing
 from planner.inputs.build import build
 from planner.inputs.slurm.read_site import SlurmSite
 from planner.inputs.snapshots import read_snapshot

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from planner import first_run
+from planner import compiled
 from planner.cli import terminal
 from planner.cli.main import run
 from planner.cli.terminal import DayBar, Progress, left_words
@@ -104,17 +104,17 @@ def test_what_is_compiled_is_told_once(monkeypatch: pytest.MonkeyPatch, capsys: 
     """By the first process that misses code, and by none that it begins; never where it is there, or by a quiet run."""
 
     def first() -> str:
-        first_run._looked.clear()
-        first_run.tell_if_missing(place_from)
+        compiled._looked.clear()
+        compiled.tell_if_missing(place_from)
         return capsys.readouterr().err
 
-    monkeypatch.delenv(first_run.TOLD, raising=False)
-    monkeypatch.setattr(first_run, "is_missing", lambda kernel: False)
+    monkeypatch.delenv(compiled.COMPILING_TOLD, raising=False)
+    monkeypatch.setattr(compiled, "is_missing", lambda kernel: False)
     assert first() == ""
-    monkeypatch.setattr(first_run, "is_missing", lambda kernel: True)
-    assert first() == f"{first_run.TEXT}\n"
+    monkeypatch.setattr(compiled, "is_missing", lambda kernel: True)
+    assert first() == f"{compiled.COMPILING_TEXT}\n"
     assert first() == ""
-    monkeypatch.delenv(first_run.TOLD)
+    monkeypatch.delenv(compiled.COMPILING_TOLD)
     assert run(["report", "-q", "--help"]) == 0
     capsys.readouterr()
     assert first() == ""
