@@ -29,8 +29,8 @@ from planner.domain.situation import Situation
 from planner.inputs.build import build
 from planner.inputs.jobs.read import submitted_jobs
 from planner.limits import DAY_S
+from planner.online.day_policies import look_ahead
 from planner.online.expected_prices import QUARTER_S, QUARTERS_PER_DAY
-from planner.online.hold_day import look_ahead
 from planner.online.holding import Holding, HoldingReplay
 from planner.online.policies import policy_named
 from planner.online.replay import Replay, replay

@@ -15,9 +15,8 @@ from days import memory_gb
 from planner.inputs.traces import read_pool
 from planner.metrics import measure, metric_named
 from planner.online.lower_bounds import BOUNDED, lower_bound
-from planner.online.policies import policy_named
+from planner.online.policies import OfflineSearch, policy_named
 from planner.online.replay import replay
-from planner.online.search_options import OfflineSearch
 from planner.runs.simulate import outcome_of
 from planner.studies.data_files import data_folder
 

@@ -21,9 +21,8 @@ from planner.metrics import measure, metric_named
 from planner.online.audit_replay import require_sound
 from planner.online.estimates import estimate_named
 from planner.online.offline import improve_schedule, make_search_ready, offline_objective
-from planner.online.policies import policy_named
+from planner.online.policies import OfflineSearch, policy_named
 from planner.online.replay import Replay, make_ready, replay
-from planner.online.search_options import OfflineSearch
 from planner.runs.simulate import outcome_of
 from planner.studies.data_files import data_home
 

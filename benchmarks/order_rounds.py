@@ -19,9 +19,8 @@ from days import memory_gb
 
 from planner.domain.trace import Trace
 from planner.online.initial_state import initial_state
-from planner.online.policies import policy_named
-from planner.online.search_options import USUAL_SEARCH, QueueSearch
-from planner.online.stretches import FixedReplay
+from planner.online.policies import USUAL_SEARCH, QueueSearch, policy_named
+from planner.online.replay_loops import FixedReplay
 from planner.studies.dispatcher_cells import CAPACITY, trace_of
 
 QUEUED_S = 1_000

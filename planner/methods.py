@@ -162,21 +162,21 @@ def _harvest(problem: Problem, params: Params, stop: Stop) -> Result:
 
 
 def _hold(problem: Problem, params: Params, stop: Stop) -> Result:
-    from planner.online.hold_day import look_ahead
+    from planner.online.day_policies import look_ahead
     from planner.online.holding import NO_HOLDING
 
     return look_ahead(problem, params.holding or NO_HOLDING, params.on_trial)
 
 
 def _easy(problem: Problem, params: Params, stop: Stop) -> Result:
-    from planner.online.easy_and_rules import easy_result
+    from planner.online.day_policies import easy_result
 
     return easy_result(problem, params.on_trial)
 
 
 def _rule(name: str) -> Method:
     def method(problem: Problem, params: Params, stop: Stop) -> Result:
-        from planner.online.easy_and_rules import rule_plan
+        from planner.online.day_policies import rule_plan
 
         return rule_plan(problem, name, params.on_trial)
 

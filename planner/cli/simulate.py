@@ -13,7 +13,7 @@ from planner.cli.options import JsonOption, NoRemarksOption, SettingsOption, req
 from planner.cli.terminal import ReplayBar, listed, say, say_json, table_text
 from planner.errors import InputError
 from planner.limits import PROCESSORS, SEED
-from planner.online.search_options import OfflineSearch
+from planner.online.policies import OfflineSearch
 from planner.places import full_path
 
 if TYPE_CHECKING:

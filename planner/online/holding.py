@@ -25,7 +25,7 @@ from planner.online.kernel import rollout as of
 from planner.online.kernel import steps
 from planner.online.kernel.held_jobs import look_again, note_outlook
 from planner.online.kernel.state import State
-from planner.online.stretches import Playing
+from planner.online.replay_loops import Playing
 from planner.units import MILLI, SECONDS_PER_HOUR
 
 LEAST_DIFFERENCE = 1e-9

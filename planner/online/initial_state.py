@@ -22,8 +22,7 @@ from planner.online.kernel.queue_order import ORDER_CODES, backfill_code
 from planner.online.kernel.state import Records, State
 from planner.online.objectives import FORMS, NO_PROFIT, ProfitTerms
 from planner.online.outages import NO_OUTAGES, Outages
-from planner.online.policies import KINDS, PLANNING, SIMPLE, Policy
-from planner.online.search_options import USUAL_SEARCH, QueueSearch
+from planner.online.policies import KINDS, PLANNING, SIMPLE, USUAL_SEARCH, Policy, QueueSearch
 from planner.units import MILLI
 
 

@@ -23,7 +23,7 @@ from planner.errors import InputError
 from planner.online.kernel.offline_schedule import WindowJobs, empty_window, moments_of
 from planner.online.kernel.offline_steps import improve, total_cost
 from planner.online.objectives import FORMS, SENTENCES, Objective, objective_named
-from planner.online.search_options import OfflineSearch
+from planner.online.policies import OfflineSearch
 
 KNOWN = tuple(name for name in SENTENCES if objective_named(name).is_regular)
 """Objectives of off-line schedules: those that are sums. P2SF is what the metric has above its fraction line."""

@@ -15,9 +15,7 @@ from planner.domain.method_params import Strength
 from planner.domain.trace import Trace, pool_trace
 from planner.domain.waiting_queue import QueueSolver
 from planner.errors import InputError
-from planner.online.dispatch_rounds import DispatchRounds
-from planner.online.engine_rounds import EngineRounds
-from planner.online.estimates import RealEstimates
+from planner.online.estimates import RealEstimates, require_ticks, seconds_of, ticks_of, trace_in_ticks
 from planner.online.expected_prices import EnergyCosts
 from planner.online.holding import NO_HOLDING, Holding, HoldingReplay
 from planner.online.initial_state import Past, initial_state
@@ -25,14 +23,19 @@ from planner.online.kernel import event_loop, steps
 from planner.online.like_nodes import with_like_nodes
 from planner.online.objectives import NO_PROFIT, ProfitTerms
 from planner.online.outages import NO_OUTAGES, UNTIL_FURTHER_NOTICE, LostRun, Outages
-from planner.online.planned_rounds import PlannedRounds
-from planner.online.policies import SIMPLE, Policy
-from planner.online.predictor_loop import TaughtReplay
+from planner.online.policies import SIMPLE, USUAL_SEARCH, EngineCounts, Policy, QueueSearch
 from planner.online.predictors import Predictor
+from planner.online.replay_loops import (
+    FixedReplay,
+    OnProgress,
+    Playing,
+    SteppedReplay,
+    TaughtReplay,
+    play,
+    require_started,
+)
 from planner.online.round_watch import RoundWatch
-from planner.online.search_options import USUAL_SEARCH, EngineCounts, QueueSearch
-from planner.online.stepped_replay import SteppedReplay, require_ticks, seconds_of, ticks_of, trace_in_ticks
-from planner.online.stretches import FixedReplay, OnProgress, Playing, play, require_started
+from planner.online.solver_rounds import DispatchRounds, EngineRounds, PlannedRounds
 
 CORRECTIONS: dict[str, str] = {
     "request": "the requested time (as in the published runs)",
@@ -156,7 +159,7 @@ def replay(
         The jobs and the machine; every job must fit on the empty machine.
     estimate
         Estimates of all jobs [s], or a predictor, which predicts jobs as they arrive and learns as they complete.
-        Those that are no whole seconds are for policies of `planner.online.stepped_replay.IN_TICKS`, without past and
+        Those that are no whole seconds are for policies of `planner.online.estimates.IN_TICKS`, without past and
         outages.
     correction, rounds, predictions
         See `CORRECTIONS`, `ROUNDS` and `PREDICTIONS`.

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from planner.online.kernel.state import State
 from planner.online.kernel.steps import has_startable
-from planner.online.planned_rounds import PlannedRounds
-from planner.online.search_options import EngineCounts
-from planner.online.stepped_replay import Schedule
+from planner.online.policies import EngineCounts
+from planner.online.replay_loops import Schedule
+from planner.online.solver_rounds import PlannedRounds
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from planner.domain.problem import Problem, Running
 from planner.domain.result import never
 from planner.domain.waits import Waits
 from planner.methods import METHODS, RULES, Params
-from planner.online.easy_and_rules import easy_plan
+from planner.online.day_policies import easy_plan
 from planner.units import rounded
 
 

@@ -28,7 +28,7 @@ from planner.domain.situation import node_outages
 from planner.domain.time_ahead import TimeAhead, tomorrow_counts
 from planner.inputs.build import Day, frame
 from planner.limits import DAY_S
-from planner.online.easy_and_rules import easy_plan
+from planner.online.day_policies import easy_plan
 from planner.planning.baselines import waits_of
 from planner.planning.lookahead_days import with_days_ahead
 from planner.planning.regime import last_jobs, regime_of

@@ -26,7 +26,7 @@ from planner.domain.result import Candidate, MaxRuntime, Promises, Result
 from planner.errors import AuditError
 from planner.inputs.build import Day
 from planner.methods import HASTENED, LOOKING_AHEAD, Params, method_named
-from planner.online.easy_and_rules import easy_plan
+from planner.online.day_policies import carry_out, easy_plan, rule_plan
 from planner.online.holding import Holding
 from planner.planning.baselines import Baselines, baselines_of
 from planner.planning.carbon_goal import Limited, WholeRuns, goodness, limited_bound, weighed, within_limit
@@ -305,8 +305,6 @@ def _carried_out(
     day: Day, params: Params, *, bound_time_s: float, on_bound: Callable[[float], None] | None
 ) -> PlannedDay:
     """The day as the scheduler carries it out with real runtimes, and with jobs held for cheaper hours."""
-    from planner.online.hold_day import carry_out
-
     happened = executed(day.problem)
     holding = _holding_of(day, day.problem)
     result = carry_out(day.problem, holding, estimate=day.scenario.rules.estimate, on_trial=params.on_trial)
@@ -354,7 +352,6 @@ def accepted(problem: Problem, result: Result) -> Result:
 
 def _simple_results(problem: Problem) -> Iterator[Result]:
     """Results without any search: one for each ordering, the best first, then the oldest rule's."""
-    from planner.online.easy_and_rules import rule_plan
     from planner.search.multisearch import multisearch
     from planner.search.orderings import ORDERINGS
 

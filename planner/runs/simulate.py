@@ -21,9 +21,8 @@ from planner.online.late_starts import LateTable, late_starts
 from planner.online.lower_bounds import BOUNDED, lower_bound
 from planner.online.objectives import NO_PROFIT, Objective
 from planner.online.offline import OfflineSchedule, improve_schedule, make_search_ready, require_pool
-from planner.online.policies import Policy, policy_named
+from planner.online.policies import USUAL_SEARCH, OfflineSearch, Policy, QueueSearch, policy_named
 from planner.online.replay import Replay, make_ready, replay
-from planner.online.search_options import USUAL_SEARCH, OfflineSearch, QueueSearch
 from planner.planning.energy_costs import profit_terms_of
 from planner.planning.how_to_hold import holding_of_trace
 from planner.scenario.schema import Scenario

@@ -16,8 +16,7 @@ from planner.methods import with_engine
 from planner.metrics import DEFAULT, METRICS, MONEY, TRIMMING
 from planner.online.estimates import estimate_named
 from planner.online.offline import offline_objective
-from planner.online.policies import Policy, policy_named
-from planner.online.search_options import OfflineSearch
+from planner.online.policies import OfflineSearch, Policy, policy_named
 from planner.pages.simulate import replay_page
 from planner.runs.asked import open_scenario, parse_day
 from planner.runs.one_day import require_order

@@ -8,8 +8,7 @@ from statistics import mean
 
 from planner.limits import EVALUATIONS, Bounds
 from planner.online.estimates import estimate_named
-from planner.online.policies import policy_named
-from planner.online.search_options import USUAL_SEARCH
+from planner.online.policies import USUAL_SEARCH, policy_named
 from planner.pages.charts import Dot, Line, dots, lines
 from planner.pages.markup import Column, Html, plain
 from planner.runs.compare_columns import Row

@@ -20,10 +20,9 @@ from planner.domain.trace import Machine, Trace
 from planner.inputs.traces import Source, read_cluster
 from planner.online.estimates import estimate_named
 from planner.online.initial_state import Past
-from planner.online.policies import policy_named
+from planner.online.policies import EngineCounts, QueueSearch, policy_named
 from planner.online.replay import make_ready, replay
 from planner.online.round_watch import OutOfTimeError, RoundWatch
-from planner.online.search_options import EngineCounts, QueueSearch
 from planner.runs.simulate import Conduct, Measurement, RoundEngine, cpu_now_s, simulate
 from planner.scenario.schema import Scenario
 

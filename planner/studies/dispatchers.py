@@ -14,8 +14,7 @@ from planner.errors import InputError
 from planner.limits import DISPATCH_STEPS, EVALUATIONS, QUEUE_JOBS, QUEUE_NODES, Bounds
 from planner.methods import with_engine
 from planner.online.estimates import estimate_named
-from planner.online.policies import Policy, policy_named
-from planner.online.search_options import USUAL_SEARCH
+from planner.online.policies import USUAL_SEARCH, Policy, policy_named
 from planner.pages.charts import Bar, bar_groups, lines
 from planner.pages.markup import THIN, Column, Html, hours, plain
 from planner.places import full_path, scenario_folders

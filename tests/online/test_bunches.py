@@ -16,9 +16,8 @@ from planner.online.kernel.bunches import BUNCH_ROWS
 from planner.online.kernel.state import State, widened
 from planner.online.kernel.steps import plan_in_order
 from planner.online.outages import UNTIL_FURTHER_NOTICE
-from planner.online.policies import policy_named
-from planner.online.search_options import QueueSearch
-from planner.online.stretches import FixedReplay
+from planner.online.policies import QueueSearch, policy_named
+from planner.online.replay_loops import FixedReplay
 from tests.online.traces import as_nodes, one_group_each, random_cluster_trace, random_trace
 
 NODES = 24

@@ -12,13 +12,13 @@ from planner.cp.dispatch import dispatcher_named
 from planner.domain.trace import Machine, Trace, pool_trace
 from planner.domain.waiting_queue import QueueAnswer, QueuePlan, QueueSolver, WaitingQueue
 from planner.errors import InputError
-from planner.online import dispatch_rounds
+from planner.online import solver_rounds
 from planner.online.audit_replay import violations
 from planner.online.outages import Outages
-from planner.online.planned_rounds import RoundPlan
 from planner.online.policies import DISPATCHERS, Policy, policy_named
 from planner.online.predictors import predictor_named
 from planner.online.replay import Replay, replay
+from planner.online.solver_rounds import RoundPlan
 from tests.online.hard_days import nothing_found
 from tests.online.traces import random_cluster_trace, random_trace
 
@@ -115,7 +115,7 @@ def test_nodes_that_are_chosen_afterwards_are_always_asked_for() -> None:
 
 def test_only_the_first_hundred_are_planned(monkeypatch: pytest.MonkeyPatch) -> None:
     """Half as many after each round that was not solved, at least one; all of them again after one that was."""
-    monkeypatch.setattr(dispatch_rounds, "MOST_JOBS", 8)
+    monkeypatch.setattr(solver_rounds, "MOST_JOBS", 8)
     trace = pool(*[(0, 10, 1)] * 40, processors=1)
     answers = iter([False, False, False, False, False, True, True, False, True] + [True] * 40)
     told = Told(lambda queue, known: only_the_first(queue, known) if next(answers) else QueueAnswer())
@@ -185,8 +185,8 @@ def test_rounds_carry_out_what_was_planned(policy: str, monkeypatch: pytest.Monk
     trace = halves()
     seen: list[tuple[WaitingQueue, QueuePlan]] = []
     listed: list[RoundPlan] = []
-    carry_out = dispatch_rounds.carry_out
-    monkeypatch.setattr(dispatch_rounds, "carry_out", lambda *given: (listed.append(given[2]), carry_out(*given)))
+    carry_out = solver_rounds.carry_out
+    monkeypatch.setattr(solver_rounds, "carry_out", lambda *given: (listed.append(given[2]), carry_out(*given)))
     solver = dispatcher(policy, time_limit_s=1.0, steps=10_000)
 
     def note(queue: WaitingQueue, known: QueuePlan, *, from_known: bool) -> QueueAnswer:

@@ -16,7 +16,7 @@ from planner.domain.plan import DEFERRED
 from planner.domain.problem import Problem, Running, executed
 from planner.domain.situation import NodeOutage
 from planner.domain.trace import cluster_trace_of
-from planner.online.easy_and_rules import easy_plan
+from planner.online.day_policies import easy_plan
 from planner.online.policies import policy_named
 from planner.online.replay import replay
 from tests.factories import DAY, random_problem

@@ -14,16 +14,15 @@ from planner.cp.queue_model import EngineSolver
 from planner.domain.trace import Machine, Trace
 from planner.domain.waiting_queue import QueueAnswer, QueuePlan, WaitingQueue
 from planner.errors import InputError
-from planner.online import engine_rounds
+from planner.online import solver_rounds
 from planner.online.audit_replay import violations
 from planner.online.kernel.state import State
 from planner.online.objectives import objective_named
 from planner.online.outages import Outages
-from planner.online.planned_rounds import RoundPlan
-from planner.online.policies import POLICIES, policy_named
+from planner.online.policies import POLICIES, EngineCounts, policy_named
 from planner.online.predictors import predictor_named
 from planner.online.replay import Replay, replay
-from planner.online.search_options import EngineCounts
+from planner.online.solver_rounds import RoundPlan
 from tests.online.hard_days import nothing_found
 from tests.online.test_queue_search import ENOUGH, SUMS, Cost, small_queue, starts_in_order, total
 from tests.online.traces import as_nodes, random_cluster_trace, random_trace
@@ -139,15 +138,15 @@ def test_a_round_is_never_worse_than_its_seeds(policy: str, monkeypatch: pytest.
     chosen = policy_named(policy)
     assert chosen.objective is not None
     seeds = ["fcfs", *(chosen.objective.seeds if chosen.plus else ())]
-    carry_out, better = engine_rounds.carry_out, []
+    carry_out, better = solver_rounds.carry_out, []
 
     def look_first(state: State, now: int, plan: RoundPlan) -> None:
-        best = min(engine_rounds._seed_plan(state, now, order).rank for order in seeds)
+        best = min(solver_rounds._seed_plan(state, now, order).rank for order in seeds)
         assert plan.rank <= best
         better.append(plan.rank < best)
         carry_out(state, now, plan)
 
-    monkeypatch.setattr(engine_rounds, "carry_out", look_first)
+    monkeypatch.setattr(solver_rounds, "carry_out", look_first)
     for solver in (EngineSolver(ENGINES["cpsat"], 2.0), backwards, nothing_found):
         for seed in range(2 if isinstance(solver, EngineSolver) else 5):
             for trace in (small_queue(seed, 9, processors=8), small_cluster_queue(seed, 6)):

@@ -14,14 +14,12 @@ from planner.domain.waiting_queue import QueueAnswer, QueuePlan, WaitingQueue
 from planner.inputs.traces import read_pool
 from planner.online.audit_replay import violations
 from planner.online.drawn_deadlines import draw_deadlines
-from planner.online.estimates import estimate_named
+from planner.online.estimates import IN_TICKS, estimate_named
 from planner.online.initial_state import Past
 from planner.online.like_nodes import with_like_nodes
 from planner.online.outages import Outages
-from planner.online.policies import policy_named
+from planner.online.policies import QueueSearch, policy_named
 from planner.online.replay import ROUNDS, Replay, replay
-from planner.online.search_options import QueueSearch
-from planner.online.stepped_replay import IN_TICKS
 from tests.online.slow import SlowNodes
 from tests.online.traces import as_nodes, random_cluster_trace, random_trace
 

@@ -8,9 +8,8 @@ import pytest
 from planner.domain.trace import Trace, pool_trace
 from planner.online.audit_replay import violations
 from planner.online.kernel.queue_search import MOST_SEARCHED
-from planner.online.policies import policy_named
+from planner.online.policies import QueueSearch, policy_named
 from planner.online.replay import Replay, replay
-from planner.online.search_options import QueueSearch
 from tests.online.traces import as_nodes
 
 JOBS = 2 * MOST_SEARCHED + 40

@@ -16,8 +16,7 @@ from planner.domain.trace import Trace, pool_trace
 from planner.errors import InputError
 from planner.inputs.traces import read_pool
 from planner.metrics import measure, metric_named
-from planner.online.lower_bound_costs import LinearCost, PoweredCost, PricedJobs, Slots
-from planner.online.lower_bounds import BOUNDED, lower_bound
+from planner.online.lower_bounds import BOUNDED, LinearCost, PoweredCost, PricedJobs, Slots, lower_bound
 from planner.online.policies import policy_named
 from planner.online.replay import replay
 from planner.runs.simulate import outcome_of

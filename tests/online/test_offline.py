@@ -15,9 +15,8 @@ from planner.domain.trace import Trace, pool_trace
 from planner.errors import InputError
 from planner.inputs.traces import read_pool
 from planner.online.offline import KNOWN, OfflineSchedule, improve_schedule, offline_objective
-from planner.online.policies import policy_named
+from planner.online.policies import OfflineSearch, policy_named
 from planner.online.replay import replay
-from planner.online.search_options import OfflineSearch
 from tests.online.test_queue_search import SUMS, Cost
 from tests.online.traces import as_nodes, placed, random_trace
 

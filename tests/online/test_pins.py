@@ -9,10 +9,9 @@ from planner.domain.trace import Machine, Trace
 from planner.online.audit_replay import violations
 from planner.online.initial_state import initial_state
 from planner.online.outages import UNTIL_FURTHER_NOTICE, Outages
-from planner.online.policies import policy_named
+from planner.online.policies import QueueSearch, policy_named
 from planner.online.replay import replay
-from planner.online.search_options import QueueSearch
-from planner.online.stretches import FixedReplay
+from planner.online.replay_loops import FixedReplay
 
 FREE = -1
 

@@ -18,9 +18,8 @@ from planner.inputs.traces import Source
 from planner.online.audit_replay import violations
 from planner.online.estimates import estimate_named
 from planner.online.objectives import FOREVER_S, ProfitTerms, objective_named
-from planner.online.policies import POLICIES, policy_named
+from planner.online.policies import POLICIES, QueueSearch, policy_named
 from planner.online.replay import replay
-from planner.online.search_options import QueueSearch
 from planner.runs.simulate import Measurement, simulate
 from tests.factories import DAY
 from tests.online.traces import as_nodes, placed, random_cluster_trace, random_trace

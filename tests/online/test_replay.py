@@ -13,12 +13,11 @@ from planner.domain.trace import Trace, pool_trace
 from planner.errors import AuditError, InputError
 from planner.online.audit_replay import require_sound, violations
 from planner.online.drawn_deadlines import draw_deadlines
-from planner.online.estimates import RealEstimates, estimate_named
+from planner.online.estimates import IN_TICKS, RealEstimates, estimate_named
 from planner.online.kernel import state
 from planner.online.policies import KINDS, RESERVING, Policy, policy_named
 from planner.online.predictors import Predictor
 from planner.online.replay import ROUNDS, replay
-from planner.online.stepped_replay import IN_TICKS
 from tests.online.slow import SlowNodes, SlowPool
 from tests.online.traces import one_group_each, random_cluster_trace, random_trace
 

@@ -17,8 +17,7 @@ from planner.domain.problem import Running, executed
 from planner.domain.trace import Trace, pool_trace
 from planner.methods import RULES
 from planner.online.audit_replay import violations
-from planner.online.easy_and_rules import easy_plan, rule_plan
-from planner.online.hold_day import carry_out, look_ahead
+from planner.online.day_policies import carry_out, easy_plan, look_ahead, rule_plan
 from planner.online.holding import NO_HOLDING
 from planner.online.outages import Outages
 from planner.online.policies import KINDS, policy_named

@@ -10,7 +10,7 @@ import pytest
 
 from planner.domain.horizon import Horizon
 from planner.inputs.build import build_day
-from planner.online.day_replay import DayTrace
+from planner.online.day_policies import DayTrace
 from planner.online.expected_prices import QUARTER_S
 from planner.online.policies import policy_named
 from planner.planning.energy_costs import energy_costs

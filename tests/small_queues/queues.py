@@ -13,9 +13,8 @@ from planner.cp.queue_model import EngineSolver
 from planner.domain.trace import Machine, Trace
 from planner.domain.waiting_queue import QueueAnswer, QueuePlan, WaitingQueue
 from planner.online.audit_replay import violations
-from planner.online.policies import policy_named
+from planner.online.policies import QueueSearch, policy_named
 from planner.online.replay import Replay, replay
-from planner.online.search_options import QueueSearch
 from tests.online.test_queue_search import SUMS, Cost, small_queue, total
 from tests.small_queues.enumeration import AT, Table, best_sum, choices
 

@@ -1,28 +1,48 @@
-"""One day under a policy of the simulator.
+"""One day under a policy of the simulator: EASY and the rules of schedulers, to compare a plan with, and ``hold``.
 
 The problem of a day becomes a trace and what has happened by then: work that runs, nodes that are out, and all that the
 queue knows of its jobs. It is made as the traces of `plan simulate` are, so a policy does the same on both.
+
+Under ``hold`` a day is planned from now on, and it is carried out with real runtimes: both are replays from what is
+true now. A plan lets every job run as long as planning thinks; carrying a day out, jobs become known when they are
+submitted and end when they really do.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
-from planner.domain.columns import Ints
+from planner.accounting.settle import settle
+from planner.domain.columns import Floats, Ints
 from planner.domain.job import Job
+from planner.domain.job_order import by_priority, overdue_first, profit_per_kw
 from planner.domain.plan import DEFERRED, Plan
 from planner.domain.precedence import waiting_in_vain
-from planner.domain.problem import Problem, Running, ran_s
+from planner.domain.problem import Problem, Running, executed, ran_s
+from planner.domain.result import BestSoFar, Candidate, Hold, Listener, Result, never
 from planner.domain.situation import UNTIL_FURTHER_NOTICE_S
 from planner.domain.trace import Trace, cluster_trace_of
+from planner.online.audit_replay import require_sound
+from planner.online.estimates import estimate_named
 from planner.online.holding import NO_HOLDING, Holding
 from planner.online.initial_state import Past
 from planner.online.outages import UNTIL_FURTHER_NOTICE, Outages
-from planner.online.policies import Policy
+from planner.online.policies import HOLD, Policy, policy_named
 from planner.online.predictors import Predictor
 from planner.online.replay import Replay, replay
+from planner.units import SECONDS_PER_HOUR
+
+EASY = Policy("easy")
+
+STRICT = "-strict"
+"""Ending of the names of rules that stop at the first job that does not fit, until some job has ended."""
+
+NEVER_AGAIN_S = 10**9
+"""In a plan holds are decided once, with what is known now."""
 
 
 class DayTrace:
@@ -165,3 +185,120 @@ def _outages(problem: Problem, shift: int) -> Outages:
         drains=np.ones(len(known), dtype=np.bool_),
         is_open=np.zeros(len(known), dtype=np.bool_),
     )
+
+
+def _submit(problem: Problem) -> Ints:
+    return np.array([job.submit_unix for job in problem.jobs], dtype=np.int64)
+
+
+def _wallclock(problem: Problem) -> Ints:
+    return problem.columns.duration_s
+
+
+def _profit_over_cost(problem: Problem) -> Floats:
+    return -profit_per_kw(problem, problem.columns)
+
+
+RULES: dict[str, Callable[[Problem], Ints | Floats]] = {
+    "est": _submit,
+    "wt": _wallclock,
+    "profit": _profit_over_cost,
+}
+"""Keys, the least first; ties go by submit time, then id. Profit over cost sorts as profit per kW does."""
+
+
+def easy_plan(problem: Problem, happened: Problem) -> Plan:
+    """What EASY starts on a day, knowing only jobs that are submitted and the times that they ask for.
+
+    The ``problem`` has every job as long as planning thinks, ``happened`` the same jobs as long as they ran.
+    """
+    day = DayTrace(problem, happened)
+    return day.plan_of(day.play(EASY))
+
+
+def rule_plan(problem: Problem, name: str, on_trial: Listener | None = None) -> Result:
+    """The plan that a rule makes: at each arrival or completion it starts what fits now, nodes in number order."""
+    day = DayTrace(problem, problem)
+    policy = Policy("strict" if name.endswith(STRICT) else "greedy", as_rule=True)
+    return result_of(problem, day.plan_of(day.play(policy, order=rule_order(problem, name))), name, on_trial)
+
+
+def easy_result(problem: Problem, on_trial: Listener | None = None) -> Result:
+    """EASY's plan, with every job as long as planning thinks."""
+    return result_of(problem, easy_plan(problem, problem), "easy", on_trial)
+
+
+def result_of(problem: Problem, plan: Plan, name: str, on_trial: Listener | None, **more: Any) -> Result:
+    """The result of a plan that was not searched for, settled; it may leave room."""
+    so_far = BestSoFar(never, on_trial)
+    found = Candidate(plan, settle(problem, plan), name)
+    so_far.keep_if_better(found)
+    so_far.trials.append(found.trial)
+    so_far.tell(found.trial)
+    return so_far.result(name, leaves_room=True, **more)
+
+
+def rule_order(problem: Problem, name: str) -> Ints:
+    """Indices of the problem's jobs in the order of a rule: by priority first, unless its key knows what they count."""
+    rule = name.removesuffix(STRICT)
+    order = np.lexsort((problem.submission_rank, RULES[rule](problem))).astype(np.int64)
+    return overdue_first(problem, order if rule == "profit" else by_priority(problem, order))
+
+
+def look_ahead(problem: Problem, holding: Holding, on_trial: Listener | None = None) -> Result:
+    """The time ahead as the site's scheduler goes through it, with every job as long as planning thinks.
+
+    Its holds are those of jobs that the scheduler would start before holds are decided anew, or would have started. How
+    strongly to hold is decided no more often than when days are carried out: a plan of the same hour as the last
+    decision keeps to that.
+    """
+    every_s, now_unix = holding.params.every_s, problem.horizon.start_unix + problem.now_s
+    before = holding.strength
+    is_decided = before is not None and before.decided_unix // every_s == now_unix // every_s
+    params = replace(holding.params, every_s=NEVER_AGAIN_S)
+    found = _play(problem, problem, replace(holding, params=params, is_decided=is_decided), None, on_trial)
+    next_unix = now_unix + every_s
+    return replace(found, holds=tuple(each for each in found.holds if each.reference_unix < next_unix))
+
+
+def carry_out(
+    problem: Problem, holding: Holding, *, estimate: str = "requested", on_trial: Listener | None = None
+) -> Result:
+    """The day with real runtimes; the plan is one of the day as it was carried out."""
+    return _play(problem, executed(problem), holding, estimate, on_trial)
+
+
+def _play(problem: Problem, real: Problem, holding: Holding, estimate: str | None, on_trial: Listener | None) -> Result:
+    """The result of a replay of the problem, in which jobs are as long as in the real one."""
+    plan = Plan.of(real, {})
+    holds: tuple[Hold, ...] = ()
+    strength = holding.strength
+    if problem.jobs:
+        day = DayTrace(problem, real, holding.history)
+        thought = None if estimate is None else estimate_named(estimate).make_whole(day.trace)
+        happened = day.play(policy_named(HOLD), thought, holding=holding)
+        require_sound(happened)
+        plan, holds = day.plan_of(happened), _holds_of(day, happened, problem.horizon.start_unix + problem.now_s)
+        strength = strength if happened.strength is None else happened.strength
+    return result_of(real, plan, HOLD, on_trial, holds=holds, strength=strength)
+
+
+def _holds_of(day: DayTrace, happened: Replay, now_unix: int) -> tuple[Hold, ...]:
+    """The jobs of a day that were held, or are at the end."""
+    found = []
+    for index in np.flatnonzero(happened.held_until_s >= 0).tolist():
+        reference_s, until_s, latest_s = (
+            int(each[index]) for each in (happened.reference_s, happened.held_until_s, happened.latest_s)
+        )
+        waiting_h = max(0, until_s - max(now_unix - day.origin_unix, reference_s)) / SECONDS_PER_HOUR
+        found.append(
+            Hold(
+                job_id=day.trace.ids[index],
+                reference_unix=day.origin_unix + reference_s,
+                until_unix=day.origin_unix + until_s,
+                latest_unix=day.origin_unix + latest_s,
+                saved_eur=float(happened.saved_eur[index]),
+                waiting_eur=happened.eur_per_waiting_hour * waiting_h,
+            )
+        )
+    return tuple(found)
