@@ -19,7 +19,7 @@ from planner.inputs.traces import read_cluster
 from planner.online.policies import policy_named
 from planner.online.replay import replay
 from planner.places import shipped_folder
-from planner.runs.replay_bound import clairvoyant_bound
+from planner.runs.bounds_over_days import clairvoyant_bound
 from planner.runs.replay_ledger import settle_window, sum_of_days
 from planner.scenario.load import load_scenario
 from planner.scenario.schema import Scenario

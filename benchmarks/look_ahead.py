@@ -19,7 +19,7 @@ from unittest.mock import patch
 
 from days import planned_days
 
-from planner.runs.run_bound import run_bound
+from planner.runs.bounds_over_days import run_bound
 from planner.scenario.schema import Scenario
 from planner.studies.curie23_setup import CALIBRATIONS, FIRST_DAY, SCENARIOS, study_scenario
 from planner.studies.data_files import data_folder

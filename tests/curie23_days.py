@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from planner.domain.result import Trial
-from planner.runs.compare_columns import Row
+from planner.runs.compare_results import Row
 from planner.runs.parallel_calls import Outcome
 from planner.studies.curie23 import Curie23Study
 from planner.studies.curie23_setup import CALIBRATIONS, FIRST_DAY, SCENARIOS

@@ -27,11 +27,11 @@ from planner.runs.asked import (
     refuse_contradictions,
 )
 from planner.runs.book import book_asked
+from planner.runs.bounds_over_days import whole_run
 from planner.runs.compare import compare_runs
 from planner.runs.one_day import plan_from
 from planner.runs.parallel_calls import TaskEngine
 from planner.runs.report import Range, days_range, month_range, report_on, reported_scenario, require_asked, zone_of
-from planner.runs.run_bound import whole_run
 from planner.runs.run_days import run_days
 from planner.runs.simulate_request import AskedReplay, replays
 from planner.scenario.schema import Scenario

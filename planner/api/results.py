@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 from planner.api.steps import Frames, read_day
 from planner.domain.day_summary import DaySummary
 from planner.pages.markup import el
+from planner.runs.bounds_over_days import WholeRun
 from planner.runs.one_day import DoneDay
 from planner.runs.report import DoneReport
-from planner.runs.run_bound import WholeRun
 from planner.runs.simulate_request import Replays
 from planner.slurm.apply import Applied, told_changes
 from planner.store.cost_files import report_tables

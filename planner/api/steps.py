@@ -24,8 +24,7 @@ from planner.runs.asked import open_scenario, parse_day
 from planner.scenario.schema import Scenario
 from planner.store.read_json import read_summary
 from planner.store.read_tables import read_table
-from planner.store.summary import summarise
-from planner.store.write_day import columns_of, tables_of
+from planner.store.write_day import columns_of, summarise, tables_of
 from planner.store.write_tables import COLUMNS, Table
 
 if TYPE_CHECKING:

@@ -76,7 +76,7 @@ def run_range(
     from_day, to_day = (parse_day(text, chosen.zone) for text in (first, last))
 
     from planner.cli.terminal import Progress
-    from planner.runs.run_bound import whole_run
+    from planner.runs.bounds_over_days import whole_run
     from planner.runs.run_days import run_days
 
     folder = out / chosen.name

@@ -20,15 +20,17 @@ from planner.online.policies import Policy
 from planner.pages.compare import compare_page
 from planner.pages.index import write_index
 from planner.places import full_path
-from planner.runs.compare_answer import (
+from planner.runs.compare_policies import REPLAYED, SETTLED, RunFound, forecast_members, plan_run, policy_run
+from planner.runs.compare_results import (
+    Row,
     answer_of,
     pair_of,
     same_ground,
+    with_difference,
     with_members,
     with_payback,
+    with_saving,
 )
-from planner.runs.compare_columns import Row, with_difference, with_saving
-from planner.runs.compared_run import REPLAYED, SETTLED, RunFound, forecast_members, plan_run, policy_run
 from planner.runs.one_day import require_order
 from planner.runs.parallel_calls import RunTask, TaskEngine, run_calls
 from planner.runs.progress import DayCount, Pace, Work, watched

@@ -14,9 +14,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from planner.store.budgets import AccountBudget, budget_rows
-from planner.store.cost_files import CostReport, csv_bytes
+from planner.store.cost_files import CostReport, csv_bytes, workbook
 from planner.store.costs import CostLine, Sums, cost_lines, jobs_of, summed
-from planner.store.workbook import workbook
 
 BILLED = {
     "core_hours": "core_hours",

@@ -16,7 +16,7 @@ from planner.printable import one_line
 from planner.store.provenance import changed
 from planner.store.read_day import WrittenDay
 from planner.store.read_tables import unix_of
-from planner.store.summary import figures
+from planner.store.write_day import figures
 from planner.store.write_tables import Table, deferred_table, kind_of, schedule_table, segment_table
 from planner.text_files import digest
 

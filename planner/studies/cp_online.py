@@ -11,7 +11,7 @@ from planner.online.estimates import estimate_named
 from planner.online.policies import USUAL_SEARCH, policy_named
 from planner.pages.charts import Dot, Line, dots, lines
 from planner.pages.markup import Column, Html, plain
-from planner.runs.compare_columns import Row
+from planner.runs.compare_results import Row
 from planner.studies.published import CP_ONLINE
 from planner.studies.replay_cells import queue_figures
 from planner.studies.report import Shown, StudyReport, StudySection, StudyTable, grouped, numbers, table_of, words

@@ -15,7 +15,7 @@ from planner.limits import ITERATIONS, WORKERS, Bounds
 from planner.methods import Params
 from planner.pages.charts import lines
 from planner.pages.markup import Html, counted
-from planner.runs.compare_columns import Row
+from planner.runs.compare_results import Row
 from planner.runs.parallel_calls import RunTask, run_tasks
 from planner.scenario.schema import Scenario
 from planner.store.provenance import versions

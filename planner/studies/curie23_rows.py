@@ -11,7 +11,7 @@ from itertools import accumulate
 
 from planner.domain.day_summary import DaySummary
 from planner.domain.waits import Waits
-from planner.runs.compare_columns import Row, run_row
+from planner.runs.compare_results import Row, run_row
 from planner.search.orderings import ORDERINGS
 from planner.studies.curie23_setup import RUNS
 from planner.studies.published import CURIE23, CURIE23_SEARCHES

@@ -13,8 +13,8 @@ from typing import Any
 
 from planner.methods import METHODS, RULES
 from planner.places import scenario_folders
-from planner.runs.compare_columns import Row
-from planner.runs.run_bound import run_bound
+from planner.runs.bounds_over_days import run_bound
+from planner.runs.compare_results import Row
 from planner.scenario.load import load_scenario
 from planner.scenario.schema import Scenario
 from planner.studies.data_files import TRACE

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from planner.pages.markup import THIN, Column, counted, percent, plain
-from planner.runs.compare_columns import Row
+from planner.runs.compare_results import Row
 from planner.studies.curie23_rows import (
     PLACES,
     PROFIT_FIGURES,

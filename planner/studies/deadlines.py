@@ -13,7 +13,7 @@ from planner.limits import PERCENT, Bounds
 from planner.online.estimates import estimate_named
 from planner.pages.charts import Line, lines
 from planner.pages.markup import Column, Html, plain
-from planner.runs.compare_columns import Row
+from planner.runs.compare_results import Row
 from planner.studies.published import DEADLINE_SELECTIONS, DEADLINES, deadline_trace
 from planner.studies.replay_cells import deadline_figures
 from planner.studies.report import (

@@ -18,7 +18,7 @@ from planner.online.policies import USUAL_SEARCH, Policy, policy_named
 from planner.pages.charts import Bar, bar_groups, lines
 from planner.pages.markup import THIN, Column, Html, hours, plain
 from planner.places import full_path, scenario_folders
-from planner.runs.compare_columns import Row
+from planner.runs.compare_results import Row
 from planner.scenario.load import load_scenario
 from planner.studies.dispatcher_cells import DispatchLimits, dispatch_figures, growth_figures
 from planner.studies.published import DISPATCHERS

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from planner.pages.markup import Column, plain
-from planner.runs.compare_columns import Row
+from planner.runs.compare_results import Row
 from planner.studies.published import (
     CP_ONLINE_CELLS,
     DISPATCHERS,

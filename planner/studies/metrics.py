@@ -16,7 +16,7 @@ from planner.online.policies import policy_named
 from planner.online.replay import replay
 from planner.pages.charts import Dot, dots, lines
 from planner.pages.markup import Column, Html, plain
-from planner.runs.compare_columns import Row
+from planner.runs.compare_results import Row
 from planner.studies.published import METRICS, POLICIES, POLICY_CHANGES, PREDICTED, PREDICTORS, published_trace
 from planner.studies.replay_cells import source_of, trimmed_figures
 from planner.studies.report import (

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from planner.pages.markup import plain
-from planner.runs.compare_columns import Row
+from planner.runs.compare_results import Row
 from planner.studies.published import PREDICTIONS, RUNS, Campaign
 from planner.studies.replay_cells import bsld_figures, source_of
 from planner.studies.report import StudyReport, StudySection, StudyTable, grouped, numbers, table_of, words

@@ -9,7 +9,7 @@ from typing import Any
 
 from planner.pages.charts import Line
 from planner.pages.markup import MINUS, THIN, Column, Html, document, el, grid, plain
-from planner.runs.compare_columns import Row
+from planner.runs.compare_results import Row
 from planner.store.folder import renewed
 from planner.store.one_file import write_rows, write_text
 

@@ -18,7 +18,7 @@ from typing import Any, ClassVar
 from planner.errors import InputError
 from planner.limits import PROCESSORS, Bounds
 from planner.places import full_path
-from planner.runs.compare_columns import Row
+from planner.runs.compare_results import Row
 from planner.runs.parallel_calls import TaskEngine
 from planner.scenario.schema import Scenario
 from planner.store.folder import held

@@ -16,7 +16,7 @@ from planner.domain.problem import executed, ran_s
 from planner.domain.waits import Waits
 from planner.pages.markup import gap_text, gap_words
 from planner.planning.baselines import waits_of
-from planner.runs.compare_columns import day_rows
+from planner.runs.compare_results import day_rows
 from planner.search.multisearch import multisearch
 from planner.store.read_json import read_summary
 from tests.days import plan, rows_of

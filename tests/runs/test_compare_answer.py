@@ -16,7 +16,7 @@ from planner.inputs.traces import read_known
 from planner.methods import WITHOUT_CARBON
 from planner.online.estimates import estimate_named
 from planner.online.policies import policy_named
-from planner.runs.compare_answer import answer_of, settled_under
+from planner.runs.compare_results import answer_of, settled_under
 from planner.runs.replay_ledger import settle_window
 from planner.runs.simulate import Measurement, simulate
 from planner.store.read_day import read_day

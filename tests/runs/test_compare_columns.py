@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from planner.domain.day_summary import DaySummary
-from planner.runs.compare_columns import JOBS, STANDING, day_rows, run_row, with_difference
+from planner.runs.compare_results import JOBS, STANDING, day_rows, run_row, with_difference
 from tests.factories import day_summary
 
 

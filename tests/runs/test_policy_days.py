@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from planner.runs.compare_columns import with_saving
+from planner.runs.compare_results import with_saving
 from tests.days import plan
 from tests.two_jobs import DAY, JOBS, LONG, write_site
 

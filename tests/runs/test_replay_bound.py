@@ -22,7 +22,7 @@ from planner.online.audit_replay import violations
 from planner.online.policies import policy_named
 from planner.online.replay import Replay, replay
 from planner.runs import replay_ledger
-from planner.runs.replay_bound import clairvoyant_bound
+from planner.runs.bounds_over_days import clairvoyant_bound
 from planner.runs.replay_ledger import settle_replays, settle_window, sum_of_days
 from planner.scenario.schema import Scenario
 from tests.runs.replayed_site import FIRST_DAY, random_site

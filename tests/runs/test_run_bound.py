@@ -20,7 +20,7 @@ from planner.domain.horizon import Horizon
 from planner.inputs.build import build
 from planner.methods import Params
 from planner.planning.plan_day import BOUND_TOLERANCE
-from planner.runs.run_bound import run_bound, run_problem
+from planner.runs.bounds_over_days import run_bound, run_problem
 from planner.runs.run_days import run_days
 from planner.scenario.load import load_scenario
 from planner.scenario.schema import Scenario

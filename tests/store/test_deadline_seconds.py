@@ -6,7 +6,7 @@ import pytest
 
 from planner.accounting.settle import settle
 from planner.domain.plan import DEFERRED, Placement, Plan
-from planner.store.summary import figures
+from planner.store.write_day import figures
 from planner.store.write_tables import schedule_table
 from tests.plain_day import HOUR, day, job
 

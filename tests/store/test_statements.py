@@ -14,8 +14,8 @@ import pytest
 from openpyxl import load_workbook
 
 from planner.cli.main import run
+from planner.store.cost_files import workbook
 from planner.store.statements import file_names
-from planner.store.workbook import workbook
 from tests.days import SITE, plan, rows_of, write_small_site
 
 ACCOUNTS = ("physics", "=1+1", "a/b", "")

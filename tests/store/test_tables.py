@@ -23,9 +23,8 @@ from planner.inputs.pue_csv import pue_table_text
 from planner.search.multisearch import multisearch
 from planner.store.provenance import hashes, outputs_of, sealed
 from planner.store.read_day import read_day
-from planner.store.summary import figures
 from planner.store.verify import disagreements
-from planner.store.write_day import write_parquet
+from planner.store.write_day import figures, write_parquet
 from planner.store.write_tables import (
     COLUMNS,
     Table,

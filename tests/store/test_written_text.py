@@ -22,8 +22,8 @@ from planner.online.policies import policy_named
 from planner.online.replay import replay
 from planner.search.multisearch import multisearch
 from planner.store.folder import filled, held, put, replaced
-from planner.store.summary import figures
 from planner.store.swf_batsim import write_batsim_jobs, write_day_swf, write_replay_swf
+from planner.store.write_day import figures
 from tests.days import names, rows_of
 from tests.factories import DAY, day_summary
 from tests.online.traces import as_nodes

@@ -14,7 +14,7 @@ from planner.cli.main import run
 from planner.domain.trace import first_jobs, pool_trace
 from planner.online.policies import policy_named
 from planner.online.replay import Replay, replay
-from planner.runs.compare_columns import Row
+from planner.runs.compare_results import Row
 from planner.studies import kept_pieces
 from planner.studies.cp_online import CpOnlineStudy, policy_table, published, rows_of
 from planner.studies.replay_cells import queue_by_day, queue_in_rounds

@@ -14,7 +14,7 @@ import pytest
 from planner.cli.main import run
 from planner.domain.day_summary import DaySummary
 from planner.domain.result import Trial
-from planner.runs.compare_columns import Row
+from planner.runs.compare_results import Row
 from planner.studies import curie23_setup
 from planner.studies.curie23 import DAYS, Curie23Study
 from planner.studies.curie23_rows import curve_rows, days_improved, days_without_solution, published_rows, run_rows

@@ -13,7 +13,7 @@ import pytest
 from planner.domain.trace import Machine
 from planner.errors import AuditError, InputError
 from planner.online.holding import NO_HOLDING
-from planner.runs.compare_columns import Row
+from planner.runs.compare_results import Row
 from planner.studies.operation import KNOWN, TUNED, UNSEEN, OperationStudy, all_cells, picture, rows_of
 from planner.studies.operation_replays import (
     PARTS,

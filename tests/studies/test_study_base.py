@@ -12,7 +12,7 @@ from planner.cli.study import _read
 from planner.errors import InputError
 from planner.limits import Bounds
 from planner.pages.markup import Column
-from planner.runs.compare_columns import Row
+from planner.runs.compare_results import Row
 from planner.studies.cp_online import CpOnlineStudy
 from planner.studies.curie23 import Curie23Study
 from planner.studies.deadlines import DeadlineStudy

@@ -34,8 +34,7 @@ from planner.online.policies import Policy
 from planner.online.replay import Replay, replay
 from planner.planning.energy_costs import profit_terms_of
 from planner.planning.how_to_hold import holding_of_trace
-from planner.runs.compare_answer import settled_under
-from planner.runs.compare_columns import TOTALS, Row, Sums, day_rows, run_row, sum_row
+from planner.runs.compare_results import TOTALS, Row, Sums, day_rows, run_row, settled_under, sum_row
 from planner.runs.parallel_calls import Outcome, RunTask
 from planner.runs.progress import UNCOUNTED, DayCount
 from planner.runs.replay_ledger import days_of_window
