@@ -13,7 +13,6 @@ from planner.cli.options import JsonOption, NoRemarksOption, SettingsOption, req
 from planner.cli.terminal import ReplayBar, listed, say, say_json, table_text
 from planner.errors import InputError
 from planner.limits import PROCESSORS, SEED
-from planner.online.policies import OfflineSearch
 from planner.places import full_path
 
 if TYPE_CHECKING:
@@ -126,6 +125,7 @@ def simulate(
     partitions = numbers_of(partition, "--partition")
 
     from planner.metrics import TRIMMING
+    from planner.online.policies import OfflineSearch
     from planner.runs.simulate_request import AskedReplay, replays
 
     asked = AskedReplay(
