@@ -13,8 +13,7 @@ import time
 
 import numpy as np
 
-from planner.cp.dispatch import dispatcher_named
-from planner.cp.dispatch.pcp21 import total_cost
+from planner.cp.dispatchers import dispatcher_named, total_cost
 from planner.domain.columns import Floats, Ints
 from planner.domain.waiting_queue import FreeRoom, QueuePlan, WaitingQueue
 from planner.online.policies import DISPATCHERS

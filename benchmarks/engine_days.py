@@ -18,7 +18,7 @@ from pathlib import Path
 from planner.accounting.audit import audit
 from planner.accounting.settle import settle
 from planner.cp import cp_method as cp
-from planner.cp.engines.choose import ENGINES
+from planner.cp.engines import ENGINES
 from planner.cp.model import ProfitModel
 from planner.cp.repair import Seats
 from planner.cp.subproblem import Subproblem, empty_plan

@@ -14,7 +14,7 @@ import argparse
 from dataclasses import replace
 from pathlib import Path
 
-from planner.cp.engines.choose import ENGINES
+from planner.cp.engines import ENGINES
 from planner.domain.trace import pool_trace
 from planner.inputs.traces import Source, read_pool
 from planner.online.estimates import estimate_named

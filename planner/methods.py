@@ -300,6 +300,6 @@ def with_engine(policies: Sequence[P], engine: str) -> tuple[list[P], str]:
 
 def require_engine(name: str) -> None:
     """SolverError with the remedy when a CP engine is not known or not installed."""
-    from planner.cp.engines.choose import engine_named
+    from planner.cp.engines import engine_named
 
     engine_named(name)

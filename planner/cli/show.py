@@ -61,7 +61,7 @@ def _scenarios() -> dict[str, str]:
 
 
 def _engines() -> dict[str, str]:
-    from planner.cp.engines.choose import ENGINES
+    from planner.cp.engines import ENGINES
 
     versions = {name: engine.version() for name, engine in ENGINES.items()}
     return {

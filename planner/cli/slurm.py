@@ -109,8 +109,7 @@ def snapshot(
 
     `plan now --snapshot DIR` plans from it, here or elsewhere, as often as wanted.
     """
-    from planner.slurm.commands import Slurm
-    from planner.slurm.snapshot import save, take
+    from planner.slurm.commands import Slurm, save, take
 
     taken = take(Slurm())
     moment = time.strftime("%Y-%m-%dT%H%M%SZ", time.gmtime(taken.moment_unix))
@@ -180,10 +179,9 @@ def undo(folder: PlanArgument, yes: YesOption = False, as_json: JsonOption = Fal
 
     Jobs get the begin time that they had before the first of ours. What somebody else has changed since stays.
     """
-    from planner.slurm.commands import Slurm
+    from planner.slurm.apply import carry_out, plan_undo
+    from planner.slurm.commands import Slurm, queue_now
     from planner.slurm.journal import journal_of
-    from planner.slurm.send import carry_out, plan_undo
-    from planner.slurm.snapshot import queue_now
     from planner.slurm.wanted import read_wanted
 
     slurm, journal = Slurm(), journal_of(folder)

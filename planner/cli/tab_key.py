@@ -33,7 +33,7 @@ def policies(incomplete: str) -> list[str]:
 
 def engines(incomplete: str) -> list[str]:
     """Names of CP engines, installed or not."""
-    from planner.cp.engines.choose import ENGINES
+    from planner.cp.engines import ENGINES
 
     return fitting(list(ENGINES), incomplete)
 

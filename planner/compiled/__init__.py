@@ -47,7 +47,7 @@ def by_address(made: type[Table]) -> type[Table]:
     """
     _njit()
     with suppress(ImportError):
-        from planner.compiled.addresses import hand_on_by_address
+        from planner.compiled.numba_inside import hand_on_by_address
 
         hand_on_by_address(made)
     return made
@@ -105,7 +105,7 @@ def _of_a_part() -> dict[str, Any]:
     """How parts are compiled: as code to be linked, where that is known to work, else as functions of their own."""
     plain = _known(_nrt=False, no_cpython_wrapper=True, no_cfunc_wrapper=True)
     try:
-        from planner.compiled.linking import PartCompiler
+        from planner.compiled.numba_inside import PartCompiler
     except ImportError:
         return plain
     return plain | {"pipeline_class": PartCompiler}

@@ -11,9 +11,8 @@ from docplex.cp.expression import interval_var
 from docplex.cp.model import CpoModel
 
 from planner.cp.fixed_work import FixedWork, Pulse
-from planner.cp.pooled_form import whole_node_class
 from planner.cp.profit_objective import ProfitObjective
-from planner.cp.subproblem import Subproblem
+from planner.cp.subproblem import Subproblem, whole_node_class
 from planner.cp.variables import Use, Variables
 from planner.domain.problem import Problem
 

@@ -18,12 +18,11 @@ import numpy as np
 
 from planner.accounting.audit import audit
 from planner.accounting.settle import settle
-from planner.cp.engines.choose import ENGINES, choose_engine, engine_named
+from planner.cp.engines import ENGINES, choose_engine, engine_named
 from planner.cp.engines.engine import Engine, EngineAnswer
 from planner.cp.model import ProfitModel
-from planner.cp.pooled_form import is_exact
 from planner.cp.repair import Complete, Seats
-from planner.cp.subproblem import Subproblem, empty_plan, may_start, must_start
+from planner.cp.subproblem import Subproblem, empty_plan, is_exact_when_pooled, may_start, must_start
 from planner.defaults import TIME_LIMIT_S
 from planner.domain.columns import Ints
 from planner.domain.job_order import overdue_first
@@ -88,7 +87,7 @@ def _whole_day(problem: Problem, engine: str | None) -> tuple[Engine, ProfitMode
     """The day as one model and the engine for it; None where that would be too much."""
     if len(may_start(problem)) > MOST_JOBS:
         return None
-    pooled = is_exact(problem)
+    pooled = is_exact_when_pooled(problem)
     if not pooled and _seats(problem) > MOST_SEATS:
         return None
     model = ProfitModel(problem, Subproblem.whole_day(problem, pooled=pooled))

@@ -12,8 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from planner.accounting.energy import energy_between
-from planner.cp.pooled_form import busy_share
-from planner.cp.subproblem import Subproblem
+from planner.cp.subproblem import Subproblem, busy_share
 from planner.domain.columns import Ints, JobColumns
 from planner.domain.plan import Plan
 from planner.domain.problem import Problem

@@ -11,8 +11,7 @@ import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
-from planner.cp.pooled_form import busy_share
-from planner.cp.subproblem import Subproblem
+from planner.cp.subproblem import Subproblem, busy_share
 from planner.cp.variables import Interval, Use, Variables
 from planner.domain.problem import Problem
 from planner.units import SECONDS_PER_HOUR

@@ -9,9 +9,8 @@ from docplex.cp.model import CpoModel, maximize
 
 from planner.cp.constraints import Constraints
 from planner.cp.fixed_work import FixedWork
-from planner.cp.pooled_form import assign_nodes, is_exact, whole_node_class
 from planner.cp.profit_objective import ProfitObjective
-from planner.cp.subproblem import Subproblem
+from planner.cp.subproblem import Subproblem, assign_nodes, is_exact_when_pooled, whole_node_class
 from planner.cp.variables import Use, make_variables
 from planner.domain.plan import DEFERRED, Plan
 from planner.domain.problem import Problem
@@ -39,7 +38,7 @@ class ProfitModel:
         scope = self.subproblem
         if scope.mean_cost or scope.window_s is not None or not prices_exactly(self._problem):
             return False
-        return not scope.pooled or is_exact(self._problem)
+        return not scope.pooled or is_exact_when_pooled(self._problem)
 
     def start_from(self, plan: Plan) -> None:
         """Give the engine a plan to start from."""
@@ -69,7 +68,9 @@ class ProfitModel:
         """The plan of a solution; None when it was pooled and its nodes remain to be found."""
         start_s = self.starts(solution)
         if self.subproblem.pooled:
-            return assign_nodes(self._problem, start_s, self._classes()) if is_exact(self._problem) else None
+            return (
+                assign_nodes(self._problem, start_s, self._classes()) if is_exact_when_pooled(self._problem) else None
+            )
         node_of_unit = self.subproblem.others(self._problem).node_of_unit.copy()
         columns = self._problem.columns
         for use in self._taken(solution):

@@ -13,7 +13,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from planner.cp.engines.choose import choose_engine, engine_named
+from planner.cp.engines import choose_engine, engine_named
 from planner.cp.engines.engine import COMMUNITY_BITS, Engine, EngineAnswer, bits
 from planner.cp.model import ProfitModel, prices_exactly
 from planner.cp.repair import Complete, finish

@@ -224,8 +224,7 @@ def _of_slurm(scenario: Scenario, asked: PlanRequest, at: str | None) -> tuple[S
 
     chosen = scenario.slurm
     if chosen.is_live:
-        from planner.slurm.commands import Slurm
-        from planner.slurm.snapshot import take
+        from planner.slurm.commands import Slurm, take
 
         documents = take(Slurm())
     else:

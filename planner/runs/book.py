@@ -35,8 +35,7 @@ from planner.runs.asked import open_scenario, parse_day
 from planner.runs.one_day import DoneDay, require_unbooked
 from planner.scenario.schema import Scenario
 from planner.scenario.slurm import SlurmSection
-from planner.slurm.commands import Slurm
-from planner.slurm.snapshot import ask_nodes
+from planner.slurm.commands import Slurm, ask_nodes
 from planner.store.folder import held
 from planner.store.month_peak import charge_remark, with_peak_before, wrongly_charged
 from planner.store.provenance import changed, hashes, provenance, with_books

@@ -15,13 +15,13 @@ import sys
 import numpy as np
 
 import planner.accounting.bound.kernel
-import planner.cp.dispatch.kernel
+import planner.cp.kernel
 import planner.machine
 import planner.online.kernel
 import planner.search.kernel
 from planner.accounting.bound.bound import profit_bound
 from planner.compiled import is_missing
-from planner.cp.dispatch.pcp21 import Pcp21
+from planner.cp.dispatchers import Pcp21
 from planner.domain.trace import pool_trace
 from planner.domain.waiting_queue import QueueAnswer, QueuePlan, WaitingQueue
 from planner.errors import PlannerError
@@ -42,7 +42,7 @@ PACKAGES = (
     planner.machine,
     planner.search.kernel,
     planner.online.kernel,
-    planner.cp.dispatch.kernel,
+    planner.cp.kernel,
     planner.accounting.bound.kernel,
 )
 """Where kernels are."""

@@ -22,14 +22,14 @@ from planner.inputs.snapshots import read_snapshot
 from planner.limits import RUN_DAYS
 from planner.machine.place import place_from
 from planner.methods import LOOKING_AHEAD, Params
+from planner.online.estimates import with_estimates
 from planner.pages.day import day_page
 from planner.pages.index import write_index
 from planner.planning.compile_first import make_ready
 from planner.planning.outlook import with_time_ahead
 from planner.planning.plan_day import PlannedDay, plan_day
-from planner.planning.runtime_estimates import with_estimates
 from planner.scenario.schema import Scenario
-from planner.slurm.allowed_holds import rules_of
+from planner.slurm.changes import rules_of
 from planner.slurm.journal import JOURNAL, Ours, read_ours
 from planner.store.folder import held
 from planner.store.provenance import hashes, provenance, with_situation

@@ -141,7 +141,7 @@ class RoundEngine:
         if policy.kind != "cp":
             return None
         if policy.dispatcher:
-            from planner.cp.dispatch import dispatcher_named
+            from planner.cp.dispatchers import dispatcher_named
 
             return dispatcher_named(
                 policy.dispatcher,
@@ -151,7 +151,7 @@ class RoundEngine:
                 seed=seed,
             )
 
-        from planner.cp.engines.choose import engine_named
+        from planner.cp.engines import engine_named
         from planner.cp.queue_model import EngineSolver
 
         return EngineSolver(engine_named(self.engine), self.time_limit_s, seed)

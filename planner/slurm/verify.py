@@ -9,9 +9,8 @@ from planner.errors import InputError, SlurmError
 from planner.inputs.slurm.job import SlurmJob
 from planner.inputs.slurm.queue import Queue
 from planner.inputs.slurm.sacct_json import read_accounting
-from planner.slurm.commands import Slurm
+from planner.slurm.commands import Slurm, queue_now
 from planner.slurm.journal import Ours, when
-from planner.slurm.snapshot import queue_now
 
 
 @dataclass(frozen=True)

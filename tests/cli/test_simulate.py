@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from planner.cli.main import run
-from planner.cp.engines.choose import ENGINES
+from planner.cp.engines import ENGINES
 from planner.errors import InputError
 from planner.inputs.jobs.swf_lines import read_swf_trace
 from planner.inputs.traces import read_pool

@@ -9,8 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from planner.cp.dispatch.engine_dispatchers import LATER, NO_NODE, Hcp19, Pcp19, with_nodes
-from planner.cp.dispatch.pcp21 import climb
+from planner.cp.dispatchers import LATER, NO_NODE, Hcp19, Pcp19, climb, with_nodes
 from planner.cp.engines.engine import UNKNOWN, EngineAnswer
 from planner.cp.queue_model import QueueModel, as_one_node
 from planner.domain.columns import Floats, Ints
@@ -113,10 +112,10 @@ def test_an_engine_that_fails_has_no_answer() -> None:
 
 def test_too_many_choices_of_nodes_are_not_tried(monkeypatch: pytest.MonkeyPatch) -> None:
     """PCP'19 grows with the machine; beyond a size it counts as not solved."""
-    from planner.cp.dispatch import engine_dispatchers
+    from planner.cp import dispatchers
 
     queue = small()
-    monkeypatch.setattr(engine_dispatchers, "MOST_SEATS", 2)
+    monkeypatch.setattr(dispatchers, "MOST_SEATS", 2)
     assert Pcp19(Scripted(), 0.5)(queue, one_after_another(queue)) == NOTHING_FOUND
 
 

@@ -17,8 +17,7 @@ from docplex.cp.model import CpoModel
 from planner.accounting.audit import audit
 from planner.accounting.settle import settle
 from planner.cp.cp_method import default_search
-from planner.cp.engines import cpo
-from planner.cp.engines.choose import ENGINES, choose_engine, engine_named
+from planner.cp.engines import ENGINES, choose_engine, cpo, engine_named
 from planner.cp.engines.engine import COMMUNITY_BITS, bits
 from planner.cp.model import ProfitModel
 from planner.cp.relaxation import relaxation_search

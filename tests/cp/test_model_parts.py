@@ -17,10 +17,9 @@ from planner.cp.engines.cpsat_terms import Arithmetic, Bands, Term, constant
 from planner.cp.engines.engine import UNKNOWN
 from planner.cp.fixed_work import FixedWork
 from planner.cp.interval_rates import ENERGY_STEPS, MONEY_STEPS, WholeUnits
-from planner.cp.pooled_form import assign_nodes, busy_share, is_exact
 from planner.cp.relaxation import PICKERS
 from planner.cp.repair import without
-from planner.cp.subproblem import Subproblem
+from planner.cp.subproblem import Subproblem, assign_nodes, busy_share, is_exact_when_pooled
 from planner.domain.cluster import Cluster, NodeClass
 from planner.domain.plan import DEFERRED, Plan
 from planner.domain.problem import Problem, Running
@@ -118,7 +117,7 @@ def test_nodes_of_a_pooled_solution() -> None:
     Node 0 is free at three, when the running job ends; nodes 0 and 2 at five, when a does. Without b, a has node 1.
     """
     problem = whole_nodes()
-    assert is_exact(problem)
+    assert is_exact_when_pooled(problem)
     for start_of_b, nodes in ((HOUR, [0, 2, 1, 0]), (DEFERRED, [0, 1, DEFERRED, 0])):
         starts = np.array([3 * HOUR, start_of_b, 5 * HOUR], dtype=np.int64)
         assert assign_nodes(problem, starts, dict.fromkeys(range(3), 0)).node_of_unit.tolist() == nodes
@@ -126,7 +125,7 @@ def test_nodes_of_a_pooled_solution() -> None:
 
 def test_where_the_pooled_form_is_exact() -> None:
     """Not where two units of two cores share a node of four; then a unit keeps half of it busy."""
-    assert (busy_share(whole_nodes(), 3.0, 0), is_exact(whole_nodes(2.0))) == (1.0, False)
+    assert (busy_share(whole_nodes(), 3.0, 0), is_exact_when_pooled(whole_nodes(2.0))) == (1.0, False)
     assert busy_share(whole_nodes(2.0), 2.0, 0) == 0.5
 
 

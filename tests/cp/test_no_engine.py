@@ -8,7 +8,7 @@ import pytest
 from docplex.cp.model import CpoModel
 
 from planner.cli.main import run
-from planner.cp.engines.choose import ENGINES, choose_engine
+from planner.cp.engines import ENGINES, choose_engine
 from planner.errors import SolverError
 
 QUICK = ("--bound-time", "0", "--fresh", "-q")

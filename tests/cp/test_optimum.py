@@ -11,12 +11,11 @@ from planner.accounting.audit import audit
 from planner.accounting.bound import profit_bound
 from planner.accounting.settle import settle
 from planner.cp.cp_method import default_search
-from planner.cp.engines.choose import ENGINES
+from planner.cp.engines import ENGINES
 from planner.cp.model import ProfitModel
-from planner.cp.pooled_form import is_exact
 from planner.cp.relaxation import relaxation_search
 from planner.cp.repair import repair
-from planner.cp.subproblem import Subproblem
+from planner.cp.subproblem import Subproblem, is_exact_when_pooled
 from planner.domain.method_params import DelayParams, RelaxationParams
 from planner.domain.problem import Problem
 from planner.domain.result import never
@@ -128,7 +127,7 @@ def test_optimum_of_days_that_count_less(engine: str, extras: bool) -> None:
         counts = (0.5, 0.2, 0.7)[seed % 3]
         weighed = replace(problem, segments=(first, *(replace(one, counts=counts) for one in later)))
         check(weighed, engine)
-        if is_exact(weighed):
+        if is_exact_when_pooled(weighed):
             check(weighed, engine, pooled=True)
         changed += not np.array_equal(best_plan(problem).start_s, best_plan(weighed).start_s)
     assert changed > 0
@@ -142,7 +141,7 @@ def test_pooled_form_is_exact_for_whole_nodes(engine: str, block: int) -> None:
     installed(engine)
     for seed in range(block * PER_BLOCK, (block + 1) * PER_BLOCK):
         problem = tiny_problem(seed + 2000, extras=True, whole=True)
-        assert is_exact(problem)
+        assert is_exact_when_pooled(problem)
         check(problem, engine, pooled=True)
         check(problem, engine)
 
@@ -157,7 +156,7 @@ def test_optimum_of_jobs_that_wait_for_others(engine: str, block: int) -> None:
         problem = tiny_problem(seed + 6000, whole=seed % 3 == 0, rich=seed % 2 == 0)
         problem = with_dependencies(np.random.default_rng(seed), problem)
         check(problem, engine)
-        if is_exact(problem):
+        if is_exact_when_pooled(problem):
             check(problem, engine, pooled=True)
 
 

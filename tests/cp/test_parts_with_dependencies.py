@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from planner.cp.engines.choose import ENGINES
+from planner.cp.engines import ENGINES
 from planner.cp.model import ProfitModel
 from planner.cp.repair import insert
 from planner.cp.subproblem import Subproblem, subproblem_around

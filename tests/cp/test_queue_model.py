@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from planner.cp import queue_model
-from planner.cp.engines.choose import ENGINES
+from planner.cp.engines import ENGINES
 from planner.cp.engines.engine import UNKNOWN, Engine, EngineAnswer, Heard
 from planner.cp.queue_model import EngineSolver, QueueModel, as_one_node, costs_of, seat_count
 from planner.domain.columns import Floats, Ints

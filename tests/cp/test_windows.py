@@ -11,8 +11,7 @@ from planner.accounting.audit import audit
 from planner.accounting.settle import settle
 from planner.cp import cp_method as cp
 from planner.cp.cp_method import default_search
-from planner.cp.engines import cpsat_translate
-from planner.cp.engines.choose import ENGINES
+from planner.cp.engines import ENGINES, cpsat_translate
 from planner.cp.engines.engine import UNKNOWN
 from planner.cp.model import ProfitModel
 from planner.cp.profit_objective import stretches_of_one_price

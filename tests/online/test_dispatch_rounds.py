@@ -8,7 +8,7 @@ from dataclasses import replace as with_changes
 import numpy as np
 import pytest
 
-from planner.cp.dispatch import dispatcher_named
+from planner.cp.dispatchers import dispatcher_named
 from planner.domain.trace import Machine, Trace, pool_trace
 from planner.domain.waiting_queue import QueueAnswer, QueuePlan, QueueSolver, WaitingQueue
 from planner.errors import InputError

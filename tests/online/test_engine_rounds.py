@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from planner.cp import queue_model
-from planner.cp.engines.choose import ENGINES
+from planner.cp.engines import ENGINES
 from planner.cp.queue_model import EngineSolver
 from planner.domain.trace import Machine, Trace
 from planner.domain.waiting_queue import QueueAnswer, QueuePlan, WaitingQueue

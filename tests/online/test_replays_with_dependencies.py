@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from planner.accounting.audit import audit
-from planner.cp.engines.choose import ENGINES
+from planner.cp.engines import ENGINES
 from planner.cp.queue_model import EngineSolver
 from planner.domain.job import parse_dependencies
 from planner.domain.plan import DEFERRED

@@ -7,7 +7,7 @@ from itertools import count
 import numpy as np
 import pytest
 
-from planner.cp.dispatch.pcp21 import Pcp21
+from planner.cp.dispatchers import Pcp21
 from planner.domain.trace import Trace, pool_trace
 from planner.online.policies import policy_named
 from planner.online.predictors import predictor_named

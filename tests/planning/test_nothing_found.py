@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from planner.cp.engines.choose import ENGINES
+from planner.cp.engines import ENGINES
 from planner.cp.engines.engine import UNKNOWN
 from planner.store.read_json import read_summary
 from tests.days import plan, rows_of

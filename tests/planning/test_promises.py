@@ -17,9 +17,9 @@ from planner.domain.rates import Rates
 from planner.domain.segment import Segment
 from planner.domain.situation import Situation, StartedJob
 from planner.online.day_policies import carry_out, look_ahead
+from planner.online.estimates import with_estimates
 from planner.online.expected_prices import QUARTER_S, EnergyCosts
 from planner.online.holding import NO_HOLDING, Holding
-from planner.planning.runtime_estimates import with_estimates
 from tests.factories import DAY, flat_table, random_problem
 
 HOUR = 3600

@@ -16,9 +16,8 @@ from planner.inputs.slurm.json_document import DocumentAnswer
 from planner.inputs.slurm.queue import read_queue
 from planner.slurm import apply, commands
 from planner.slurm.changes import ChangeOutcome, Proposal
-from planner.slurm.commands import Slurm
+from planner.slurm.commands import Slurm, queue_now
 from planner.slurm.journal import Change, when
-from planner.slurm.snapshot import queue_now
 from tests.slurm.queued import NOW
 
 OLD = {

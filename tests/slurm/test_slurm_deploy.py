@@ -16,10 +16,9 @@ import pytest
 import planner
 from planner.places import kept_folder, shipped_folder
 from planner.site.init import write_site
-from planner.slurm.commands import Slurm
+from planner.slurm.commands import Slurm, queue_now
 from planner.slurm.journal import JOURNAL
 from planner.slurm.monitoring import METRICS
-from planner.slurm.snapshot import queue_now
 from tests.slurm.cluster import ACCOUNTING, SEARCH, Cluster, until, why_not
 from tests.slurm.site import cheap_from, write_holding_site
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from planner.domain.result import Hold
 from planner.inputs.slurm.job import SlurmJob
-from planner.slurm.allowed_holds import ChangeRules, OptIn
-from planner.slurm.hold_order import holds_of
+from planner.slurm.changes import ChangeRules, OptIn
 from planner.slurm.journal import Ours
-from planner.slurm.wanted import Wanted
+from planner.slurm.wanted import Wanted, holds_of
 from tests.slurm.queued import HOUR, NOW, queue_of, waiting
 
 RULES = ChangeRules(OptIn(partitions=frozenset({"batch"})))

@@ -17,9 +17,8 @@ import pytest
 
 from planner.cli.main import run as main
 from planner.inputs.slurm.job import SlurmJob
-from planner.slurm.commands import Slurm
+from planner.slurm.commands import Slurm, queue_now
 from planner.slurm.journal import JOURNAL, read_ours
-from planner.slurm.snapshot import queue_now
 from tests.slurm.cluster import ACCOUNTING, SEARCH, Cluster, until, why_not
 from tests.slurm.site import write_holding_site
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from planner.cp.dispatch.engine_dispatchers import NO_NODE, Hcp19, Pcp19, plan_by_engine
-from planner.cp.dispatch.pcp21 import Pcp21
-from planner.cp.engines.choose import ENGINES
+from planner.cp.dispatchers import NO_NODE, Hcp19, Pcp19, Pcp21, plan_by_engine
+from planner.cp.engines import ENGINES
 from planner.cp.queue_model import as_one_node
 from planner.domain.waiting_queue import QueuePlan, QueueSolver, WaitingQueue
 from tests.cp.test_queue_model import one_after_another

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from planner.cp.dispatch.pcp21 import Pcp21
+from planner.cp.dispatchers import Pcp21
 from planner.domain.columns import Floats, Ints
 from planner.domain.waiting_queue import FreeRoom, QueuePlan, WaitingQueue
 from tests.cp.test_queue_model import least_cost as slow_least_cost
@@ -133,8 +133,8 @@ def test_going_back_to_starts_alone_is_followed_by_nodes() -> None:
 
 def _starts_alone(queue: WaitingQueue) -> float:
     """The best plan of PCP'21s before it goes back to nodes."""
-    from planner.cp.dispatch.kernel.pcp21_search import search
-    from planner.cp.dispatch.pcp21 import tables_of
+    from planner.cp.dispatchers import tables_of
+    from planner.cp.kernel.pcp21_search import search
 
     tables = tables_of(queue)
     assert search(tables, ENOUGH, False)
@@ -157,8 +157,8 @@ def test_few_steps_leave_a_plan_without_a_proof() -> None:
 
 def test_all_that_the_search_held_is_given_back() -> None:
     """After a whole search the timelines are what they were."""
-    from planner.cp.dispatch.kernel.pcp21_search import search
-    from planner.cp.dispatch.pcp21 import tables_of
+    from planner.cp.dispatchers import tables_of
+    from planner.cp.kernel.pcp21_search import search
 
     for seed in range(8):
         queue = dispatch_queue(seed)

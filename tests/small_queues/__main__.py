@@ -14,7 +14,7 @@ import sys
 from collections import Counter
 
 from planner.cp import queue_model
-from planner.cp.engines.choose import engine_named
+from planner.cp.engines import engine_named
 from planner.cp.queue_model import EngineSolver
 from tests.small_queues.queues import MACHINES, compare
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from planner.cp import queue_model
-from planner.cp.engines.choose import ENGINES
+from planner.cp.engines import ENGINES
 from planner.cp.queue_model import EngineSolver
 from planner.domain.trace import Trace
 from planner.online.policies import policy_named

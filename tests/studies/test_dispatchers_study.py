@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from planner.cli.main import run
-from planner.cp.engines.choose import ENGINES
+from planner.cp.engines import ENGINES
 from planner.errors import SolverError
 from planner.online.audit_replay import violations
 from planner.online.policies import policy_named

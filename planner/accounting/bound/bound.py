@@ -15,12 +15,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from planner.accounting.bound.jobs_power import JobEnergy, job_energy
 from planner.accounting.bound.offers import Offers, offers_of
 from planner.accounting.bound.price_search import PriceDescent, Solved, full_machine_prices, queue_prices, solve_master
 from planner.accounting.bound.site_model import SiteModel, SiteRows
 from planner.accounting.bound.slots import SLOT_S, cut_slots, node_shares
-from planner.accounting.bound.started_work import RunningLoad, running_load
+from planner.accounting.bound.work_and_outages import JobEnergy, RunningLoad, job_energy, running_load
 from planner.defaults import BOUND_TIME_S
 from planner.domain.columns import Floats, Ints
 from planner.domain.problem import Problem

@@ -12,10 +12,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from planner.accounting.bound.jobs_power import JobEnergy, most_power_kw
 from planner.accounting.bound.segment_cost import bought_points, cooling_rows, hull, lower_hull
 from planner.accounting.bound.slots import BoundSlots, Shares, demand_blocks, demand_windows
-from planner.accounting.bound.started_work import RunningLoad
+from planner.accounting.bound.work_and_outages import JobEnergy, RunningLoad, most_power_kw
 from planner.domain.columns import Floats, Ints
 from planner.domain.problem import Problem
 from planner.units import MILLI, SECONDS_PER_HOUR

@@ -1,14 +1,18 @@
-"""Named tuples handed on as the address of their fields.
+"""What numba does otherwise for the planner: parts of kernels as code to be linked, named tuples as addresses.
 
-numba takes a named tuple of arrays apart in every call: a table of forty arrays is three hundred values, over and over
-again in the code of each of a hundred functions. With its address alone for a value a first run compiles in two thirds
-of the time.
+**Parts compiled once.** numba makes a whole function of everything that it compiles: it optimises it together with all
+that it calls, and turns it into machine code. Of a part only its code inside the kernels is ever used, where all of
+that is done again; left out for the parts, a first run compiles in less than half of the time. The kernels' machine
+code is the same.
 
-Compiled code only reads the fields themselves, which are filled in before it begins, so loads of them are told to be of
-memory that never changes. What fills them in must then be kept apart from what reads them, or a compiler that sees both
-might read first.
+**Named tuples handed on as the address of their fields.** numba takes a named tuple of arrays apart in every call: a
+table of forty arrays is three hundred values, over and over again in the code of each of a hundred functions. With its
+address alone for a value a first run compiles in two thirds of the time. Compiled code only reads the fields
+themselves, which are filled in before it begins, so loads of them are told to be of memory that never changes. What
+fills them in must then be kept apart from what reads them, or a compiler that sees both might read first.
 
-This builds on the inside of numba as `planner.compiled.linking` does, and is for the same versions.
+This builds on the inside of numba, where a later numba may differ without a name being gone. So it is for the versions
+that it was tested with alone: with others the import ends with ImportError.
 """
 
 from __future__ import annotations
@@ -17,7 +21,10 @@ from functools import partial, reduce
 from hashlib import sha256
 from typing import Any
 
+import numba
 from numba.core import cgutils, types
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import Compiler
 from numba.core.imputils import impl_ret_borrowed
 from numba.core.typing.templates import AttributeTemplate
 from numba.core.typing.typeof import typeof
@@ -31,7 +38,55 @@ from numba.extending import (
     unbox,
 )
 
-import planner.compiled.linking  # noqa: F401 - it refuses versions of numba that are not known
+TESTED = ("0.68.",)
+"""What the versions begin with; add one when tests/test_compiled.py passes with it."""
+
+if not numba.__version__.startswith(TESTED):
+    raise ImportError(f"linking of parts is not tested with numba {numba.__version__}")
+
+
+class PartCompiler(Compiler):  # type: ignore[misc]
+    """numba's compiler, with the code of a part for a result."""
+
+    def define_pipelines(self) -> Any:
+        """The passes of numba, on a library of our own."""
+        self.state.library = PartLibrary(self.state.targetctx.codegen(), "part")
+        return super().define_pipelines()
+
+
+class PartLibrary(JITCodeLibrary):  # type: ignore[misc]
+    """The code of a part and of all that it calls, ready to be linked."""
+
+    def finalize(self) -> None:
+        """Link what the part calls; whatever links the part optimises it."""
+        for library in dict.fromkeys(self._linking_libraries):
+            self._reload_init.update(library._reload_init)
+            self._final_module.link_in(library._get_module_for_linking(), preserve=True)
+        self._finalized = True
+
+    def get_pointer_to_function(self, name: str) -> int:
+        """No machine code, so no address."""
+        self._ensure_finalized()
+        return 0
+
+    @property
+    def codegen(self) -> Any:
+        """What makes the code; without machine code there is no environment to tell it of."""
+        return _WithoutEnvironment(self._codegen)
+
+
+class _WithoutEnvironment:
+    """numba's code generator, except that it takes no note of the Python side of a function."""
+
+    def __init__(self, codegen: Any) -> None:
+        self._codegen = codegen
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._codegen, name)
+
+    def set_env(self, env_name: str, env: Any) -> None:
+        """Nothing to set."""
+
 
 ir = cgutils.ir
 NEVER_WRITTEN = ir.Constant(ir.IntType(64), 1)
