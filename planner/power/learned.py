@@ -258,9 +258,9 @@ class LearnedPower:
         return None
 
 
-def learned_from(jobs: Iterable[FinishedJob], decay: float = DECAY) -> LearnedPower:
+def learned_from(jobs: Iterable[FinishedJob]) -> LearnedPower:
     """What finished jobs teach, in the order of their ends."""
-    learned = LearnedPower(decay)
+    learned = LearnedPower()
     for job in sorted(jobs, key=lambda job: job.end_key):
         learned.learn(job)
     return learned

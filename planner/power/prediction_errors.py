@@ -10,7 +10,6 @@ from typing import Any
 
 from planner.domain.horizon import Horizon
 from planner.power.learned import (
-    DECAY,
     LEVELS,
     FinishedJob,
     LearnedPower,
@@ -35,14 +34,12 @@ def at_midnight(zone: str) -> Moment:
     return lambda job: Horizon.of_unix(job.submit_unix, zone).start_unix
 
 
-def predictions(
-    jobs: Sequence[FinishedJob], moment: Moment, limits: PowerLimits, decay: float = DECAY
-) -> list[Prediction | None]:
+def predictions(jobs: Sequence[FinishedJob], moment: Moment, limits: PowerLimits) -> list[Prediction | None]:
     """A prediction for each job, in the order given; None where nothing was known of it.
 
     A job is predicted at its moment. It ends at that second or later, so it never learns from itself.
     """
-    learned = LearnedPower(decay)
+    learned = LearnedPower()
     ended = sorted(jobs, key=lambda job: job.end_key)
     found: list[Prediction | None] = [None] * len(jobs)
     moments = list(map(moment, jobs))
