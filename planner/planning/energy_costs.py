@@ -23,9 +23,9 @@ from planner.inputs.weather.wet_bulb import wet_bulb_of
 from planner.limits import DAY_S
 from planner.online.expected_prices import DAYS_BEFORE, DAYS_LIKE_IT, QUARTER_S, EnergyCosts
 from planner.online.objectives import ProfitTerms
+from planner.scenario.revenue_tariff_carbon import HourlyTariff
 from planner.scenario.schema import Scenario
 from planner.scenario.solar_battery import FileSolar
-from planner.scenario.tariff_carbon import HourlyTariff
 from planner.units import GRAMS_PER_TONNE, MILLI, SECONDS_PER_HOUR
 
 

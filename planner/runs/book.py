@@ -33,8 +33,8 @@ from planner.pages.index import write_index
 from planner.planning.plan_day import PlannedDay
 from planner.runs.asked import open_scenario, parse_day
 from planner.runs.one_day import DoneDay, require_unbooked
+from planner.scenario.cluster_slurm import SlurmSection
 from planner.scenario.schema import Scenario
-from planner.scenario.slurm import SlurmSection
 from planner.slurm.commands import Slurm, ask_nodes
 from planner.store.folder import held
 from planner.store.month_peak import charge_remark, with_peak_before, wrongly_charged

@@ -39,8 +39,8 @@ from planner.runs.parallel_calls import Outcome, RunTask
 from planner.runs.progress import UNCOUNTED, DayCount
 from planner.runs.replay_ledger import days_of_window
 from planner.runs.simulate import outcome_of
+from planner.scenario.revenue_tariff_carbon import HourlyTariff
 from planner.scenario.schema import Scenario
-from planner.scenario.tariff_carbon import HourlyTariff
 from planner.scenario.weather_cooling import FileWeather
 from planner.store.read_day import read_day
 from planner.store.read_tables import Came, read_table, ready_unix, start_unix, take_in

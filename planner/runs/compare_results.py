@@ -19,7 +19,8 @@ from planner.domain.day_summary import DaySummary
 from planner.domain.horizon import Horizon
 from planner.domain.ledger import Totals
 from planner.domain.situation import SiteState
-from planner.inputs.build import frame, rates_of
+from planner.inputs.build import frame
+from planner.inputs.prices import rates_of
 from planner.scenario.schema import Scenario
 from planner.store.read_day import WrittenDay
 from planner.units import clock, rounded

@@ -18,7 +18,8 @@ from planner.domain.segment import split_segments, stretch_segments
 from planner.domain.situation import SiteState
 from planner.domain.trace import Trace
 from planner.errors import CoverageError, InputError
-from planner.inputs.build import frame, rates_of
+from planner.inputs.build import frame
+from planner.inputs.prices import rates_of
 from planner.limits import DAY_S, RUN_DAYS
 from planner.online.replay import Replay
 from planner.scenario.schema import Scenario

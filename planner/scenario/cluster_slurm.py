@@ -1,13 +1,26 @@
-"""The ``cluster:`` of a scenario: classes of nodes, the power limit, and nodes that cannot be used."""
+"""The ``cluster:`` of a scenario: classes of nodes, the power limit, and nodes that cannot be used; and its ``slurm:``.
+
+The latter says where Slurm is read, what of it is planned, and what may be set in it.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import suppress
 from itertools import combinations
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, Literal
 
-from pydantic import AfterValidator, Field, GetCoreSchemaHandler, ValidationInfo, field_validator, model_validator
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Field,
+    GetCoreSchemaHandler,
+    ValidationInfo,
+    WithJsonSchema,
+    field_validator,
+    model_validator,
+)
 from pydantic_core import CoreSchema
 from pydantic_core.core_schema import no_info_after_validator_function
 
@@ -17,7 +30,7 @@ from planner.domain.node_lists import expanded, parse_node_list
 from planner.domain.situation import SINCE_EVER, NodeState, Outage, outage_key
 from planner.errors import InputError
 from planner.scenario.sections import Key, Named, Section
-from planner.scenario.values import Duration, Moment, Name, Whole, Within, Words, problem
+from planner.scenario.values import Duration, Moment, Name, Several, Whole, Within, Words, existing_folder, problem
 from planner.scenario.words import guess
 
 
@@ -247,3 +260,53 @@ class WrittenAsSection:
 
     def __get_pydantic_core_schema__(self, source: object, handler: GetCoreSchemaHandler) -> CoreSchema:
         return no_info_after_validator_function(ClusterSection.cluster, handler.generate_schema(ClusterSection))
+
+
+LIVE = Path("live")
+"""Stands for Slurm itself, as it is at the moment of planning."""
+
+
+class OptInSection(Section):
+    """Whose begin times may be set: one of the three is enough; nobody by default."""
+
+    partitions: Annotated[Several, Key("names", "jobs that may run in these partitions only")] = ()
+    qos: Annotated[Several, Key("names", "jobs of these QOS")] = ()
+    comment: Annotated[Several, Key("words", "jobs with one of these words in their comment")] = ()
+
+
+class SlurmSection(Section):
+    """How the site's Slurm is read and written."""
+
+    documents: Annotated[
+        Path,
+        BeforeValidator(existing_folder("live", LIVE)),
+        WithJsonSchema({"type": "string"}),
+        Key("`live` or folder", "with `jobs.source: slurm`: Slurm as it is now, or what `plan slurm snapshot` saved"),
+    ] = LIVE
+    partitions: Annotated[Several, Key("names", "partitions whose nodes and jobs are planned", default="all")] = ()
+    idle_w: Annotated[
+        float, Within(limits.IDLE_W), Key("W per node", "draw of a node of Slurm on which nothing runs")
+    ] = 0.0
+    sleep_w: Annotated[
+        float | None,
+        Within(limits.IDLE_W),
+        Key("W per node", "draw of a node of Slurm that is off for want of work", default="it stays on"),
+    ] = None
+    opt_in: OptInSection = OptInSection()
+    tell: Annotated[
+        Literal["admin_comment", "comment", "nobody"],
+        Key(
+            "`admin_comment`, `comment` or `nobody`",
+            "where a held job says until when, why, and its latest start; the first needs an administrator of Slurm",
+        ),
+    ] = "admin_comment"
+    keep_days: Annotated[
+        int,
+        Whole(limits.KEEP_DAYS),
+        Key("days", "for how long all versions of planned days are kept; later only the first and the last"),
+    ] = 7
+
+    @property
+    def is_live(self) -> bool:
+        """Whether Slurm itself is asked."""
+        return self.documents == LIVE

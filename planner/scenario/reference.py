@@ -8,7 +8,7 @@ from typing import Any, Literal, get_args, get_origin
 
 from pydantic.fields import FieldInfo
 
-from planner.scenario.cluster import WrittenAsSection
+from planner.scenario.cluster_slurm import WrittenAsSection
 from planner.scenario.schema import KINDS, Scenario
 from planner.scenario.sections import Key, Section, words_of
 from planner.scenario.values import JsonSchema

@@ -13,15 +13,23 @@ from pydantic import ModelWrapValidatorHandler, PrivateAttr, ValidationInfo, fie
 from planner import limits
 from planner.domain.cluster import Cluster
 from planner.domain.situation import Outage
-from planner.scenario.cluster import ClusterSection, WrittenAsSection
+from planner.scenario.cluster_slurm import LIVE, ClusterSection, SlurmSection, WrittenAsSection
 from planner.scenario.goal_rules import Goal, Rules
 from planner.scenario.jobs_power import Jobs, Power, SlurmJobs
-from planner.scenario.revenue import Budgets, Revenue
+from planner.scenario.revenue_tariff_carbon import (
+    Budgets,
+    Carbon,
+    Demand,
+    FeedIn,
+    Fees,
+    HourlyTariff,
+    NoCarbon,
+    Revenue,
+    Tariff,
+)
 from planner.scenario.search_hold import HoldSection, Search
 from planner.scenario.sections import Key, Kinds, Section
-from planner.scenario.slurm import LIVE, SlurmSection
 from planner.scenario.solar_battery import BatterySection, ModelledSolar, Solar
-from planner.scenario.tariff_carbon import Carbon, Demand, FeedIn, Fees, HourlyTariff, NoCarbon, Tariff
 from planner.scenario.values import Currency, Label, Prose, Whole, Zone, problem
 from planner.scenario.weather_cooling import Cooling, FileWeather, Weather
 from planner.scenario.words import guess

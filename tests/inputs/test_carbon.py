@@ -10,7 +10,7 @@ import pytest
 from planner.domain.horizon import Horizon
 from planner.errors import CoverageError, FileFormatError
 from planner.inputs.prices import carbon_of, hourly_carbon
-from planner.scenario.tariff_carbon import ConstantCarbon
+from planner.scenario.revenue_tariff_carbon import ConstantCarbon
 
 DAY = Horizon(dt.date(2024, 6, 1), "UTC")
 HEADER = "Datetime (UTC),Zone,Carbon Intensity gCO₂eq/kWh (direct),Carbon Intensity gCO₂eq/kWh (LCA)"

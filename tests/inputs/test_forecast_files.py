@@ -14,8 +14,8 @@ from planner.errors import CoverageError, FileFormatError, InputError
 from planner.inputs.prices import hourly_tariff, price_members
 from planner.inputs.weather.read import read_weather, weather_of
 from planner.inputs.weather.solar import solar_of
+from planner.scenario.revenue_tariff_carbon import HourlyTariff
 from planner.scenario.solar_battery import FileSolar, ModelledSolar
-from planner.scenario.tariff_carbon import HourlyTariff
 from planner.scenario.weather_cooling import FileWeather
 from tests.weather_files import JUNE, hours, open_meteo
 

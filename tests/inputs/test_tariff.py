@@ -11,7 +11,7 @@ import pytest
 from planner.domain.horizon import Horizon
 from planner.errors import CoverageError, FileFormatError, InputError
 from planner.inputs.prices import band_tariff, flat_tariff, hourly_tariff, unit_in
-from planner.scenario.tariff_carbon import TariffBand
+from planner.scenario.revenue_tariff_carbon import TariffBand
 
 PARIS = "Europe/Paris"
 PLAIN_DAY = Horizon(dt.date(2024, 6, 1), PARIS)

@@ -17,9 +17,8 @@ from planner.places import scenario_folders, shipped_folder
 from planner.scenario.jobs_power import FileJobs
 from planner.scenario.layers import known_scenarios, read_spec
 from planner.scenario.load import load_scenario
-from planner.scenario.revenue import Revenue
+from planner.scenario.revenue_tariff_carbon import BandTariff, ConstantCarbon, FlatTariff, Revenue
 from planner.scenario.schema import Scenario
-from planner.scenario.tariff_carbon import BandTariff, ConstantCarbon, FlatTariff
 from planner.scenario.weather_cooling import SampleWeather
 
 SITE = """\

@@ -17,7 +17,7 @@ from planner.inputs.slurm.json_document import DocumentAnswer
 from planner.inputs.slurm.node_units import units_of
 from planner.inputs.slurm.queue import read_queue
 from planner.inputs.slurm.read_site import SlurmSite
-from planner.scenario.slurm import SlurmSection
+from planner.scenario.cluster_slurm import SlurmSection
 from planner.slurm import commands
 from planner.slurm.apply import carry_out, plan_undo
 from planner.slurm.changes import ChangeOutcome, ChangeRules, OptIn, Proposal, propose

@@ -16,7 +16,7 @@ from planner.errors import InputError
 from planner.inputs.jobs.unit_groups import MEMORY
 from planner.inputs.slurm.job import Request
 from planner.inputs.slurm.nodes_reservations import Reservation, SlurmNode
-from planner.scenario.slurm import SlurmSection
+from planner.scenario.cluster_slurm import SlurmSection
 
 GPUS = "gpus"
 MB_PER_GB = 1000

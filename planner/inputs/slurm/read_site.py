@@ -19,8 +19,8 @@ from planner.inputs.slurm.node_units import has_started, some_classes, started_j
 from planner.inputs.slurm.queue import Queue
 from planner.inputs.slurm.saved_folder import Documents
 from planner.power.learned import Asked, PowerModel
+from planner.scenario.cluster_slurm import SlurmSection
 from planner.scenario.schema import Scenario
-from planner.scenario.slurm import SlurmSection
 
 OwnBegin = Callable[[SlurmJob], int | None]
 """The begin time that a job has from its user, whatever the planner has set since; None: not set."""

@@ -14,7 +14,7 @@ from planner.inputs.slurm.job import Request
 from planner.inputs.slurm.node_classes import Kind, SlurmMachine, machine_of, outages_of
 from planner.inputs.slurm.node_units import units_of
 from planner.inputs.slurm.nodes_reservations import Reservation, SlurmNode
-from planner.scenario.slurm import SlurmSection
+from planner.scenario.cluster_slurm import SlurmSection
 from tests.slurm_documents import NOW
 
 PLAIN = Kind(32, 128_000, 0, "", ("batch",))

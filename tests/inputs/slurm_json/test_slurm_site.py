@@ -19,9 +19,9 @@ from planner.inputs.slurm.node_classes import machine_of
 from planner.inputs.slurm.nodes_reservations import SlurmNode
 from planner.inputs.slurm.read_site import SlurmSite
 from planner.inputs.slurm.saved_folder import Documents, read_saved
+from planner.scenario.cluster_slurm import SlurmSection
 from planner.scenario.load import load_scenario
 from planner.scenario.schema import Scenario
-from planner.scenario.slurm import SlurmSection
 from tests.days import write_small_site
 from tests.inputs.slurm_json.test_slurm_machine import machine, node
 from tests.slurm_documents import DIALECTS, NOW, Dialect, answer, job, reservations, sacct, small_queue, squeue
