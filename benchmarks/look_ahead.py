@@ -30,13 +30,13 @@ VARIANTS: dict[str, tuple[str, int, dict[str, object]]] = {
     "in-full": (
         "the same, with the second day counting in full",
         2,
-        {"planner.planning.lookahead_days.part_known": lambda day: 1.0},
+        {"planner.planning.outlook.part_known": lambda day: 1.0},
     ),
-    "half": ("the same, with it counting half", 2, {"planner.planning.lookahead_days.part_known": lambda day: 0.5}),
+    "half": ("the same, with it counting half", 2, {"planner.planning.outlook.part_known": lambda day: 0.5}),
     "by-age": (
         "the same, with it counting the part of the queue that is older than a day, however small",
         2,
-        {"planner.planning.lookahead_days.LEAST_COUNTS": 0.0},
+        {"planner.planning.outlook.LEAST_COUNTS": 0.0},
     ),
     "three": ("three days together", 3, {}),
 }

@@ -4,6 +4,8 @@ Q is the wait, D the runtime, F = Q + D, r the width, R the size of the machine.
 Feitelson (2001); AF, AWF and P^a SF after Goponenko, Lamar, Allan, Brandt and Dechev, "Metrics for packing efficiency
 and fairness of HPC cluster batch job scheduling" (SBAC-PAD 2022); loss of capacity after Zhang, Franke, Moreira and
 Sivasubramaniam (2000); deadlines after N'Takpé and Suter (2017).
+
+Late starts are counted beside a shadow of the same scheduler that holds nothing: who starts later, and by how much.
 """
 
 from __future__ import annotations
@@ -11,12 +13,15 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, fields, replace
+from dataclasses import asdict, dataclass, fields, replace
+from typing import Protocol
 
 import numpy as np
 
 from planner.domain.columns import Floats, Ints
 from planner.errors import InputError
+
+Flags = np.ndarray[tuple[int], np.dtype[np.bool_]]
 
 TRIMMING: dict[str, str] = {
     "none": "all jobs",
@@ -97,7 +102,7 @@ class Outcome:
         is_first[np.argsort(end_s, kind="stable")[: len(self) // 100]] = True
         return self.where(~is_first & (end_s < self.submit_s.max()))
 
-    def where(self, kept: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> Outcome:
+    def where(self, kept: Flags) -> Outcome:
         """Only some of the jobs."""
         columns = (each.name for each in fields(self) if each.name != "processors")
         return replace(self, **{name: getattr(self, name)[kept] for name in columns})
@@ -262,3 +267,76 @@ def measure(outcome: Outcome, metrics: list[Metric], trimming: str) -> dict[str,
     """The value of each metric."""
     steady = outcome.trimmed(trimming)
     return {metric.name: metric.of(steady if metric.trims else outcome) for metric in metrics}
+
+
+class Starts(Protocol):
+    """A replay, as far as late starts are about it."""
+
+    @property
+    def start_s(self) -> Ints:
+        """When each job starts [s]."""
+
+    @property
+    def is_started(self) -> Flags:
+        """Whether each job has started."""
+
+
+@dataclass(frozen=True)
+class LateStarts:
+    """How much later some jobs start than in the shadow: their number, and how many later than allowed [s].
+
+    ``mean`` counts jobs that start earlier as such; ``late95`` and ``latest`` are of all jobs, too.
+    """
+
+    late_of: int
+    later_than_allowed: int
+    late_mean_s: float
+    late95_s: float
+    latest_s: int
+
+    @classmethod
+    def of(cls, late_s: Ints, allowed_s: int) -> LateStarts:
+        """From how much later each job starts; at least one."""
+        return cls(
+            len(late_s),
+            int(np.sum(late_s > allowed_s)),
+            round(float(late_s.mean()), 1),
+            round(float(np.quantile(late_s, 0.95)), 1),
+            int(late_s.max()),
+        )
+
+    def as_dict(self) -> dict[str, float]:
+        """By name."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class LateTable:
+    """Late starts of all jobs, and of those of each class and account, worst first."""
+
+    all_jobs: LateStarts
+    by: dict[str, dict[str, LateStarts]]
+
+
+def late_starts(
+    happened: Starts,
+    shadow: Starts,
+    allowed_s: int,
+    counted: Flags | None = None,
+    groups: dict[str, list[str]] | None = None,
+) -> LateTable:
+    """Compare starts with those of a shadow on the same jobs.
+
+    ``counted`` says which jobs count, all that start in both unless given; ``groups`` has, by what they are grouped,
+    the name of each job's group.
+    """
+    both = happened.is_started & shadow.is_started
+    both = both if counted is None else both & counted
+    late_s = happened.start_s - shadow.start_s
+    nothing = LateStarts(0, 0, 0.0, 0.0, 0)
+    found: dict[str, dict[str, LateStarts]] = {}
+    for what, names in (groups or {}).items():
+        of = np.array(names, dtype=object)
+        told = {str(name): LateStarts.of(late_s[both & (of == name)], allowed_s) for name in np.unique(of[both])}
+        found[what] = dict(sorted(told.items(), key=lambda item: -item[1].latest_s))
+    return LateTable(LateStarts.of(late_s[both], allowed_s) if both.any() else nothing, found)

@@ -1,11 +1,19 @@
-"""The outlook of a day: the time in which all known jobs end, what its money counts, and what waiting counts.
+"""The time after a day that is planned with it: its outlook, or some days more; what its money and waiting count.
 
 The profit of a calendar day is a poor goal for a site: it pulls work forward from tomorrow and lets users wait. So a
 day is decided on the time in which EASY would end all known jobs. What is earned after the day counts ``later``: all
 of it where the queue empties by itself, since work pulled forward brings nothing then, and nothing where the machine is
 overloaded, since an hour of it that is lost never comes back. Tomorrow counts half at least: its room is as scarce, so
 what packs well there is not used up today, but who comes in is not known. Waiting has a price
-(`planner.domain.waits`), and a job that starts much later than EASY would have started it has a higher one.
+(`planner.domain.wait_costs`), and a job that starts much later than EASY would have started it has a higher one.
+
+For other goals a day is planned together with some days after it where its queue reaches beyond it, and it alone is
+kept. A day that is planned by itself takes whatever fills it best, and may leave the next one without the small jobs
+that fill gaps. In a plan of several days those are kept for the gaps that later days will have. What comes in on later
+days is not known. So the money of a later day counts less: as much as the part of the queue that is older than a day,
+and at least half. Of a queue that has waited for a week, tomorrow's plan is made today. A queue of the last day alone
+will be another one tomorrow; but many plans of today earn the same but for some euros, and what they leave for tomorrow
+is worth more than that.
 """
 
 from __future__ import annotations
@@ -21,21 +29,17 @@ from planner.accounting.settle import settle
 from planner.domain.day_summary import AheadSummary, AheadTotals
 from planner.domain.horizon import Horizon
 from planner.domain.job import Job
-from planner.domain.job_order import job_core_equivalents
 from planner.domain.plan import Plan, cut_plan
 from planner.domain.problem import Problem
-from planner.domain.segment import split_segments
+from planner.domain.segment import Segment, split_segments
 from planner.domain.situation import node_outages
-from planner.domain.time_ahead import Regime, TimeAhead, tomorrow_counts
-from planner.errors import InputError
+from planner.domain.time_ahead import TimeAhead, tomorrow_counts
 from planner.inputs.build import Day, frame
-from planner.inputs.jobs.read import submitted_jobs
 from planner.limits import DAY_S
 from planner.online.day_policies import easy_plan
 from planner.planning.baselines import waits_of
-from planner.planning.lookahead_days import with_days_ahead
-from planner.planning.wait_and_late_prices import wait_prices, waiting_price
-from planner.scenario.schema import Scenario
+from planner.planning.wait_and_late_prices import last_jobs, regime_of, wait_prices, waiting_price
+from planner.search.decode import decode, decode_after
 from planner.units import SECONDS_PER_HOUR, rounded
 
 MOST_DAYS, FEW_DAYS = 7, 2
@@ -51,14 +55,11 @@ BOUND_STEPS = 15
 """Steps in which prices are looked for where waiting counts and the queue does not empty; where it does, the prices of
 a queue that is worked off are as good."""
 
-LOAD_DAYS = 7
-"""The jobs of so many days tell how much work comes in."""
+WHOLE_RUN_DAYS = 8
+"""Days in which the whole runs of jobs that start on the first of them count."""
 
-ENOUGH_LOAD = 1.1
-"""Work asked for, as a part of the machine, that a queue can still work off: jobs end before the time they ask for."""
-
-SPARE_DAYS = 28
-"""A queue empties if so many days leave room for all of it."""
+LEAST_COUNTS = 0.5
+"""The least that money of a later day counts, as a part of today's."""
 
 
 def with_time_ahead(day: Day) -> Day:
@@ -235,41 +236,81 @@ def _worst_account(problem: Problem, plan: Plan, easy: Plan) -> tuple[str | None
     return accounts[worst], rounded(float(more_s[worst]))
 
 
-def regime_of(scenario: Scenario, problem: Problem, came: Sequence[Job]) -> Regime:
-    """Whether the queue empties, by the jobs that came in lately and the work that is there."""
-    backlog = backlog_days(problem)
-    if scenario.goal.later is not None:
-        return Regime(scenario.goal.later, None, backlog, is_set=True)
-    load = load_of(problem, came)
-    spare = (ENOUGH_LOAD - (1.0 if load is None else load)) * SPARE_DAYS
-    later = min(1.0, max(0.0, spare / backlog)) if backlog > 0 else float(spare > 0)
-    return Regime(later, load, backlog)
+def with_days_ahead(day: Day) -> Day:
+    """The day with the time after it that a search is to plan with it; as it is where there is nothing to look at.
+
+    That is so where the scenario wants each day by itself, and where all jobs have room on the day.
+    """
+    days, problem = day.scenario.search.lookahead_days, day.problem
+    if days == 1 or day.ahead is not None or not _reaches_beyond(problem):
+        return day
+    return replace(day, ahead=_longer(day, days, max(LEAST_COUNTS, part_known(day))))
 
 
-def backlog_days(problem: Problem) -> float:
-    """Work that waits and runs, in days of the whole machine."""
-    left_s = np.maximum(0, problem.running_end_s - problem.now_s)
-    running = float(job_core_equivalents(problem.running_columns) @ left_s)
-    waiting = float(job_core_equivalents(problem.columns) @ problem.columns.duration_s)
-    return (running + waiting) / (problem.cluster.total("cores") * DAY_S)
+def _longer(day: Day, days: int, counts: float) -> Problem:
+    """The problem of a day with the days after it, the money of which counts so much."""
+    horizon = day.problem.horizon
+    last = horizon
+    for _ in range(days - 1):
+        last = last.next_day()
+    longer = Horizon.from_moment(horizon.start_unix, last.end_unix - horizon.start_unix, horizon.zone)
+    empty, _ = frame(day.scenario, longer, repeats=True)
+    segments = split_segments(empty.segments, [horizon.length_s])
+    return replace(
+        day.problem,
+        horizon=longer,
+        segments=tuple(one if one.start_s < horizon.length_s else replace(one, counts=counts) for one in segments),
+        outages=node_outages(day.situation.outages, longer),
+    )
 
 
-def load_of(problem: Problem, came: Sequence[Job]) -> float | None:
-    """Core-hours that the jobs of the last days asked for, as a part of the machine's; None where nobody knows."""
-    if not came:
-        return None
-    asked = sum(job.total("cores") * job.planned_s for job in came)
-    return asked / (problem.cluster.total("cores") * DAY_S * LOAD_DAYS)
+def whole_runs(day: Day) -> Problem:
+    """The problem of a day in which jobs start on the day alone, and count until they end, or for `WHOLE_RUN_DAYS`."""
+    longest_s = max((job.planned_s for job in day.problem.jobs), default=0)
+    days = min(WHOLE_RUN_DAYS, 1 + -(-longest_s // DAY_S))
+    waits = (day.ahead or day.problem).waits
+    return replace(_longer(day, days, 1.0), starts_before_s=day.problem.horizon.length_s, waits=waits)
 
 
-def last_jobs(scenario: Scenario, problem: Problem) -> list[Job]:
-    """The jobs of the last `LOAD_DAYS` that the machine has the cores for; none where the source does not go back."""
-    now_unix = problem.horizon.start_unix + problem.now_s
-    try:
-        jobs, _ = submitted_jobs(scenario, (now_unix - LOAD_DAYS * DAY_S, now_unix))
-    except InputError:
-        return []
-    if not jobs or min(job.submit_unix for job in jobs) > now_unix - (LOAD_DAYS - 1) * DAY_S:
-        return []
-    cores = problem.cluster.total("cores")
-    return [job for job in jobs if job.total("cores") <= cores]
+def sooner_paid(whole: Problem) -> Problem:
+    """The same with revenue after the day counting `LEAST_COUNTS` and all costs in full: so that jobs start early."""
+    return replace(
+        whole,
+        segments=tuple(
+            one if one.start_s < whole.starts_end_s else _with_revenue_of(one, LEAST_COUNTS) for one in whole.segments
+        ),
+    )
+
+
+def _with_revenue_of(segment: Segment, counts: float) -> Segment:
+    return replace(
+        segment,
+        counts=counts,
+        price_eur_per_kwh=segment.price_eur_per_kwh / counts,
+        fee_eur_per_kwh=segment.fee_eur_per_kwh / counts,
+        feed_in_eur_per_kwh=segment.feed_in_eur_per_kwh / counts,
+        carbon_g_per_kwh=segment.carbon_g_per_kwh / counts,
+    )
+
+
+def part_known(day: Day) -> float:
+    """The part of the jobs that are known now which came in more than a day ago."""
+    horizon, jobs = day.problem.horizon, day.problem.jobs
+    known_until = horizon.end_unix if day.scenario.jobs.visibility == "day" else horizon.start_unix
+    old = sum(job.submit_unix < known_until - DAY_S for job in jobs)
+    return old / len(jobs) if jobs else 0.0
+
+
+def _reaches_beyond(problem: Problem) -> bool:
+    """Whether some job that may start today has no room today, if all are placed in order of submission."""
+    plan = decode(problem, np.argsort(problem.submission_rank).astype(np.int64))
+    return bool((~plan.is_placed & (problem.columns.release_s < problem.horizon.length_s)).any())
+
+
+def after_the_day(problem: Problem, ahead: Problem, plan: Plan) -> Plan:
+    """The plan with jobs of later days placed again in the order of their starts, each at its earliest.
+
+    Under ``defer: full`` that may be today: nobody waits for tomorrow who has room today beside those who go before.
+    """
+    length_s = problem.horizon.length_s
+    return decode_after(ahead, plan, length_s, from_s=0 if problem.defer == "full" else length_s)

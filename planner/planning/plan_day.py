@@ -32,8 +32,17 @@ from planner.planning.baselines import Baselines, baselines_of
 from planner.planning.carbon_goal import Limited, WholeRuns, goodness, limited_bound, weighed, within_limit
 from planner.planning.compile_first import make_ready
 from planner.planning.how_to_hold import holding_of_day
-from planner.planning.lookahead_days import after_the_day, sooner_paid, whole_runs
-from planner.planning.outlook import MOST_RAISES, ahead_summary, best_of, lets_wait, mean_wait_s, with_dearer_waits
+from planner.planning.outlook import (
+    MOST_RAISES,
+    after_the_day,
+    ahead_summary,
+    best_of,
+    lets_wait,
+    mean_wait_s,
+    sooner_paid,
+    whole_runs,
+    with_dearer_waits,
+)
 from planner.planning.why_waiting import deferrals_of, why_late
 from planner.search.decode import decode_after
 

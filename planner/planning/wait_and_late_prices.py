@@ -1,9 +1,9 @@
-"""What the waiting of each job counts, from when on a job is late, and what being late counts.
+"""What later money counts, what the waiting of each job counts, from when on a job is late, and what that counts.
 
-Where the queue empties, nobody need start much later than under EASY, large jobs count more, and old ones too. On an
-overloaded machine somebody must: waiting counts the same for every job there, young or old, and less, so that the
-room goes to what fills it best and short jobs do not wait for it. In between it is a mixture, by what later money
-counts.
+Later money counts by whether the queue empties by itself or the machine is overloaded. Where the queue empties, nobody
+need start much later than under EASY, large jobs count more, and old ones too. On an overloaded machine somebody must:
+waiting counts the same for every job there, young or old, and less, so that the room goes to what fills it best and
+short jobs do not wait for it. In between it is a mixture, by what later money counts.
 """
 
 from __future__ import annotations
@@ -14,13 +14,25 @@ import numpy as np
 
 from planner.domain.columns import Floats, Ints
 from planner.domain.job import Job
-from planner.domain.job_order import cooled_prices
+from planner.domain.job_order import cooled_prices, job_core_equivalents
 from planner.domain.problem import Problem
+from planner.domain.time_ahead import Regime
 from planner.domain.waits import WaitPrice
+from planner.errors import InputError
+from planner.inputs.jobs.read import submitted_jobs
 from planner.limits import DAY_S
 from planner.scenario.schema import Scenario
 from planner.search.orderings import job_margin_per_s
 from planner.units import MILLI, MILLIWATT_SECONDS_PER_KWH, SECONDS_PER_HOUR
+
+LOAD_DAYS = 7
+"""The jobs of so many days tell how much work comes in."""
+
+ENOUGH_LOAD = 1.1
+"""Work asked for, as a part of the machine, that a queue can still work off: jobs end before the time they ask for."""
+
+SPARE_DAYS = 28
+"""A queue empties if so many days leave room for all of it."""
 
 LATE_AFTER_S = 4 * SECONDS_PER_HOUR
 """A job is late so long after its start under EASY at most."""
@@ -42,6 +54,46 @@ MARGIN_PART = 0.5
 
 OVERLOADED_PART = 0.5
 """What an hour of waiting counts on an overloaded machine, as a part of what it counts where the queue empties."""
+
+
+def regime_of(scenario: Scenario, problem: Problem, came: Sequence[Job]) -> Regime:
+    """Whether the queue empties, by the jobs that came in lately and the work that is there."""
+    backlog = backlog_days(problem)
+    if scenario.goal.later is not None:
+        return Regime(scenario.goal.later, None, backlog, is_set=True)
+    load = load_of(problem, came)
+    spare = (ENOUGH_LOAD - (1.0 if load is None else load)) * SPARE_DAYS
+    later = min(1.0, max(0.0, spare / backlog)) if backlog > 0 else float(spare > 0)
+    return Regime(later, load, backlog)
+
+
+def backlog_days(problem: Problem) -> float:
+    """Work that waits and runs, in days of the whole machine."""
+    left_s = np.maximum(0, problem.running_end_s - problem.now_s)
+    running = float(job_core_equivalents(problem.running_columns) @ left_s)
+    waiting = float(job_core_equivalents(problem.columns) @ problem.columns.duration_s)
+    return (running + waiting) / (problem.cluster.total("cores") * DAY_S)
+
+
+def load_of(problem: Problem, came: Sequence[Job]) -> float | None:
+    """Core-hours that the jobs of the last days asked for, as a part of the machine's; None where nobody knows."""
+    if not came:
+        return None
+    asked = sum(job.total("cores") * job.planned_s for job in came)
+    return asked / (problem.cluster.total("cores") * DAY_S * LOAD_DAYS)
+
+
+def last_jobs(scenario: Scenario, problem: Problem) -> list[Job]:
+    """The jobs of the last `LOAD_DAYS` that the machine has the cores for; none where the source does not go back."""
+    now_unix = problem.horizon.start_unix + problem.now_s
+    try:
+        jobs, _ = submitted_jobs(scenario, (now_unix - LOAD_DAYS * DAY_S, now_unix))
+    except InputError:
+        return []
+    if not jobs or min(job.submit_unix for job in jobs) > now_unix - (LOAD_DAYS - 1) * DAY_S:
+        return []
+    cores = problem.cluster.total("cores")
+    return [job for job in jobs if job.total("cores") <= cores]
 
 
 def waiting_price(scenario: Scenario, problem: Problem, later: float, came: Sequence[Job]) -> float:

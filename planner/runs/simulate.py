@@ -12,12 +12,11 @@ from planner.defaults import DISPATCH_STEPS, ROUND_ENGINE, ROUND_TIME_S
 from planner.domain.waiting_queue import QueueSolver
 from planner.errors import InputError
 from planner.inputs.traces import Source
-from planner.metrics import MONEY, TRIMMING, Metric, Outcome, measure, metric_named
+from planner.metrics import MONEY, TRIMMING, LateTable, Metric, Outcome, late_starts, measure, metric_named
 from planner.online.audit_replay import require_sound
 from planner.online.drawn_deadlines import draw_deadlines
 from planner.online.estimates import Estimate, estimate_named
 from planner.online.holding import NO_HOLDING
-from planner.online.late_starts import LateTable, late_starts
 from planner.online.lower_bounds import BOUNDED, lower_bound
 from planner.online.objectives import NO_PROFIT, Objective
 from planner.online.offline import OfflineSchedule, improve_schedule, make_search_ready, require_pool

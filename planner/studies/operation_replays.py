@@ -25,10 +25,10 @@ from planner.inputs.jobs.read import submitted_jobs
 from planner.inputs.timed_csv import read_timed_csv
 from planner.inputs.traces import Source, cluster_trace
 from planner.limits import DAY_S
+from planner.metrics import late_starts
 from planner.online.audit_replay import require_sound
 from planner.online.estimates import estimate_named
 from planner.online.holding import Holding
-from planner.online.late_starts import late_starts
 from planner.online.policies import policy_named
 from planner.online.replay import Replay, make_ready, replay
 from planner.places import shipped_folder

@@ -13,7 +13,7 @@ from planner.domain.job import DeferRule, Job
 from planner.domain.plan import DEFERRED, Plan, cut_plan
 from planner.domain.problem import Problem
 from planner.domain.result import Result
-from planner.planning.lookahead_days import after_the_day
+from planner.planning.outlook import after_the_day
 from tests.plain_day import HOUR, LENGTH, day, job
 
 

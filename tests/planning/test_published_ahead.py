@@ -16,7 +16,7 @@ from planner.domain.segment import Segment, stretch_segments
 from planner.errors import CoverageError
 from planner.inputs.build import Day, build_day, frame
 from planner.methods import Params
-from planner.planning.lookahead_days import part_known, with_days_ahead
+from planner.planning.outlook import part_known, with_days_ahead
 from planner.planning.plan_day import plan_day
 from planner.scenario.load import load_scenario
 from planner.scenario.schema import Scenario

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from planner.online.late_starts import LateStarts, late_starts
+from planner.metrics import LateStarts, late_starts
 from planner.online.policies import policy_named
 from planner.online.replay import replay
 from tests.online.test_hold import HOUR, held_replay, prices, slower
