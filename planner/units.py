@@ -65,6 +65,11 @@ def utc_text(unix: int) -> str:
     return dt.datetime.fromtimestamp(unix, tz=dt.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
+def utc_minute(unix: int) -> str:
+    """The minute of a moment as messages tell it: ``2024-06-01 08:00 UTC``."""
+    return dt.datetime.fromtimestamp(int(unix), tz=dt.UTC).strftime("%Y-%m-%d %H:%M UTC")
+
+
 LARGEST_GAP = 0.5
 """A larger share of the limit is told in money: on a nearly idle day it is a share of next to nothing."""
 

@@ -7,8 +7,7 @@ from itertools import pairwise
 from planner.domain.horizon import Horizon
 from planner.domain.intake import Intake
 from planner.domain.pue_table import PueTable
-from planner.domain.segment import Segment, cut_segments, join_segments, split_segments, stretch_segments
-from planner.domain.weather import StepSeries
+from planner.domain.segment import Segment, StepSeries, cut_segments, join_segments, split_segments, stretch_segments
 from planner.errors import CoverageError
 from planner.inputs.prices import carbon_of, fee_of, feed_in_of, price_of
 from planner.inputs.weather.read import weather_of

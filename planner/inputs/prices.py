@@ -15,8 +15,8 @@ import numpy as np
 
 from planner.domain.horizon import Horizon
 from planner.domain.rates import Battery, Rates
+from planner.domain.segment import StepSeries, mean_series
 from planner.domain.situation import SiteState
-from planner.domain.weather import StepSeries, mean_series
 from planner.errors import FileFormatError, InputError
 from planner.inputs.csv_lines import members_of
 from planner.inputs.local_times import clock_minutes, clock_shifts

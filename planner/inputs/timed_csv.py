@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from planner.domain.horizon import zone_named
-from planner.domain.weather import StepSeries, utc_text
+from planner.domain.segment import StepSeries
 from planner.errors import CoverageError, FileFormatError
 from planner.inputs.csv_lines import (
     ONE_SIGN,
@@ -29,7 +29,7 @@ from planner.inputs.local_times import NEIGHBOURS, LocalMoments, Stretch, unix_m
 from planner.limits import DAY_S, VALUE_IN_FILE, Bounds
 from planner.printable import shortened
 from planner.text_files import open_text
-from planner.units import SECONDS_PER_HOUR
+from planner.units import SECONDS_PER_HOUR, utc_minute
 
 LONGEST_STEP_S = DAY_S + SECONDS_PER_HOUR
 TIME_NAMES = ("time", "timestamp", "datetime", "date")
@@ -97,7 +97,7 @@ class Samples:
                 continue
             if edges[after] - edges[first] > fill_s or first == 0 or after == len(values):
                 raise CoverageError(
-                    f"{self.what} has no value from {utc_text(edges[first])} to {utc_text(edges[after])}, which the"
+                    f"{self.what} has no value from {utc_minute(edges[first])} to {utc_minute(edges[after])}, which the"
                     " day needs; complete the file, or choose another day or source",
                     until_unix=int(edges[first]),
                     what=self.what,
@@ -119,8 +119,8 @@ class Samples:
         first, last = int(self.starts_unix[0]), int(self.starts_unix[-1] + self.steps_s(count - 1, count)[0])
         if start < first or end > last:
             raise CoverageError(
-                f"{self.what} covers {utc_text(first)} to {utc_text(last)}, but the day needs {utc_text(start)} to"
-                f" {utc_text(end)}; choose a day inside it, or a source that covers the day",
+                f"{self.what} covers {utc_minute(first)} to {utc_minute(last)}, but the day needs {utc_minute(start)}"
+                f" to {utc_minute(end)}; choose a day inside it, or a source that covers the day",
                 until_unix=last if start >= first else None,
                 what=self.what,
                 is_end=start >= first,

@@ -11,8 +11,8 @@ import numpy as np
 from planner.domain.columns import Floats
 from planner.domain.horizon import Horizon
 from planner.domain.pue_table import PueTable
+from planner.domain.segment import StepSeries
 from planner.domain.trace import Trace
-from planner.domain.weather import StepSeries
 from planner.errors import CoverageError, InputError
 from planner.inputs.build import frame
 from planner.inputs.prices import carbon_of, fee_of, feed_in_of, price_of

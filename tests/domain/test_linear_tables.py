@@ -11,8 +11,7 @@ import pytest
 from planner.cooling.plant import AIR, build_table, cooling_fraction, temperatures_between
 from planner.domain.horizon import Horizon
 from planner.domain.pue_table import PueTable
-from planner.domain.segment import cut_segments
-from planner.domain.weather import StepSeries
+from planner.domain.segment import StepSeries, cut_segments
 from planner.errors import InputError, TableError
 from planner.inputs.pue_csv import pue_table_text, read_pue_table
 

@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 from planner.domain.horizon import Horizon
-from planner.domain.weather import StepSeries, Weather
+from planner.domain.segment import StepSeries, Weather
 from planner.errors import InputError
 from planner.inputs.weather.read import constant_weather, read_weather
 from planner.inputs.weather.solar import solar_power, under_clouds

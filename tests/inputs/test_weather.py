@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from planner.domain.horizon import Horizon
-from planner.domain.weather import Weather
+from planner.domain.segment import Weather
 from planner.errors import CoverageError, FileFormatError, InputError
 from planner.inputs.weather.read import constant_weather, read_weather
 from tests.weather_files import BERLIN, JUNE, hours, weather_csv

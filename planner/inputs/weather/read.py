@@ -13,7 +13,7 @@ import numpy as np
 from planner import limits
 from planner.domain.horizon import Horizon
 from planner.domain.intake import Intake
-from planner.domain.weather import StepSeries, Weather, mean_series
+from planner.domain.segment import StepSeries, Weather, mean_series
 from planner.errors import CoverageError, FileFormatError, InputError
 from planner.inputs.local_times import clock_shifts
 from planner.inputs.timed_csv import Samples
@@ -25,7 +25,7 @@ from planner.scenario.weather_cooling import ConstantWeather, SampleWeather
 from planner.scenario.weather_cooling import Weather as WeatherChoice
 from planner.scenario.words import WeatherFormat
 from planner.text_files import require_file
-from planner.units import SECONDS_PER_HOUR
+from planner.units import SECONDS_PER_HOUR, utc_minute
 
 SAMPLE = "sample"
 BY_CLOUDS = (
@@ -201,10 +201,10 @@ def _check_values(path: Path, quantity: str, samples: Samples) -> None:
     wrong = np.flatnonzero((samples.values < limits.low) | (samples.values > limits.high))
     if wrong.size:
         value = float(samples.values[wrong[0]])
-        when = dt.datetime.fromtimestamp(int(samples.starts_unix[wrong[0]]), tz=dt.UTC)
+        when = utc_minute(samples.starts_unix[wrong[0]])
         what, unit = _WORDS.get(quantity, "irradiance"), limits.unit
         raise FileFormatError(
             path,
-            f"the {what} at {when:%Y-%m-%d %H:%M UTC} is {value:g} {unit}",
+            f"the {what} at {when} is {value:g} {unit}",
             remedy=f"give {what}s {limits}; for a missing one leave it empty",
         )

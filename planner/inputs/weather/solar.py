@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from planner import limits
 from planner.domain.horizon import Horizon
-from planner.domain.weather import StepSeries, Weather
+from planner.domain.segment import StepSeries, Weather
 from planner.errors import InputError
 from planner.inputs.local_times import clock_shifts
 from planner.inputs.timed_csv import read_timed_csv

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from planner.domain.weather import StepSeries, Weather
+from planner.domain.segment import StepSeries, Weather
 from planner.errors import InputError
 from planner.units import PA_PER_HPA
 
