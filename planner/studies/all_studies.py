@@ -25,6 +25,9 @@ CTC, BLUE = "swf/CTC-SP2-1996-3.1-cln.swf.gz", "swf/SDSC-BLUE-2000-4.2-cln.swf.g
 CURIE, BLUE_WATERS = "swf/CEA-Curie-2011-2.1-cln.swf.gz", "swf/BW201911.swf.gz"
 HPC2N, DATA_STAR = "swf/HPC2N-2002-2.2-cln.swf.gz", "swf/SDSC-DS-2004-2.1-cln.swf.gz"
 INTREPID = "swf/ANL-Intrepid-2009-1.swf.gz"
+SP2_WHOLE = "swf/SDSC-SP2-1998-4.2-first-jobs.swf.gz"
+"""Stands for the cleaned log where it is there: it has the first jobs, too (`benchmarks/first_jobs.py`)."""
+
 PAPER_LOGS = (KTH, CTC, SP2, BLUE, CURIE, BLUE_WATERS)
 QUEUES = {"estimates": ("actual", "requested"), "evaluations": 2}
 LISTS = ("easy", "spf-list", "saf-list", "sjf-list", "laf-list")
@@ -104,10 +107,12 @@ class AllStudies:
 
     def _run(self, call: StudyCall, say: Callable[[str], None]) -> None:
         folder = data_home(self.data)
-        here = tuple(path for name in call.files if (path := full_path(folder / name)).is_file())
-        missing = [Path(name).name for name in call.files if not full_path(folder / name).is_file()]
-        if missing:
-            say(f"{call.label}: not here: {', '.join(missing)}")
+        places = [_fullest(folder, name) for name in call.files]
+        here = tuple(path for path in places if path.is_file())
+        if missing := ", ".join(path.name for path in places if not path.is_file()):
+            say(f"{call.label}: not here: {missing}")
+        if full_path(folder / SP2) in here:
+            say(f"{call.label}: {Path(SP2).name} lacks first jobs that the papers' copy has (docs/study-metrics.md)")
         if not here:
             return
         options = {**call.options, **(call.part if self.is_part else {})}
@@ -120,3 +125,9 @@ class AllStudies:
             say(f"{call.label}: {error}")
             return
         say(f"{call.label}: {study.folder}")
+
+
+def _fullest(folder: Path, name: str) -> Path:
+    """Where a file of the data folder is; of SDSC-SP2 the whole log, where it is there."""
+    whole = full_path(folder / SP2_WHOLE)
+    return whole if name == SP2 and whole.is_file() else full_path(folder / name)

@@ -41,10 +41,6 @@ ABSENT = {
 }
 """Logs that are not at hand, by the papers' names."""
 
-OTHER_EDITION = "SDSC-SP2"
-"""The log of which the papers had another edition: that of Table IV's requested times, which need no simulation, says
-so."""
-
 DISPATCHED = "of EURORA 5,930 jobs are public, of ForHLR II none is at hand; other jobs and another machine"
 
 
@@ -164,13 +160,12 @@ def _explained(cell: Cell, told: Sequence[Mapping[str, str]], reasons: Sequence[
 
 
 def counts_of(cells: Sequence[Cell]) -> list[Row]:
-    """Of each paper, of all, and of all with the papers' own logs: how many cells are what, and what part is met.
+    """Of each paper, and of all: how many cells are what, and what part is met.
 
     That part is of those with data here: met or better.
     """
     groups = {paper: [cell for cell in cells if cell.paper == paper] for paper in dict.fromkeys(c.paper for c in cells)}
     groups["all"] = list(cells)
-    groups[f"all but {OTHER_EDITION}"] = [cell for cell in cells if not _speaks_of(cell, OTHER_EDITION)]
     found = []
     for paper, group in groups.items():
         own = Counter(cell.status for cell in group)

@@ -98,14 +98,16 @@ class Campaign:
 def _campaigns() -> dict[tuple[int, int], Campaign]:
     campaigns: dict[tuple[int, int], Campaign] = {}
     for row in rows_of_table("predictions"):
-        trace = int(row["usable_jobs"]), int(row["processors"])
-        campaign = campaigns.setdefault(trace, Campaign(int(row["published_jobs"]), {}))
+        usable, processors, published = (int(row[name]) for name in ("usable_jobs", "processors", "published_jobs"))
+        campaign = campaigns.setdefault((usable, processors), Campaign(published, {}))
+        campaigns[published, processors] = campaign
         campaign.bsld[row["policy"], row["estimate"], row["correction"]] = float(row["bsld"])
     return campaigns
 
 
 PREDICTIONS = _campaigns()
-"""Result tables of the paper on predicted runtimes, by usable jobs and processors of the trace here."""
+"""Result tables of the paper on predicted runtimes, by usable jobs and processors of the trace: of the cleaned
+log, and of the published one that has its first jobs, too."""
 
 RUNS = tuple(dict.fromkeys(run for campaign in PREDICTIONS.values() for run in campaign.bsld))
 """The runs of `PREDICTIONS`; all of them are made of a trace of which nothing was published."""
