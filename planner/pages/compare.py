@@ -22,7 +22,6 @@ from planner.pages.compare_tables import (
     runs_table,
 )
 from planner.pages.day import tile, zoom_bar
-from planner.pages.figure_parts import Panel, days_between, days_payload, layer
 from planner.pages.markup import (
     COLOURS,
     SIGNS,
@@ -40,6 +39,7 @@ from planner.pages.markup import (
     signed_percent,
 )
 from planner.pages.scatter import Axis, Point, Series, scatter
+from planner.pages.time_axis import Panel, days_between, days_payload, layer
 from planner.units import SECONDS_PER_HOUR
 
 MULTIPLES = 62

@@ -6,7 +6,6 @@ from typing import Any
 
 from planner.pages.booked import mark, planned_table, split_table
 from planner.pages.day import SHARES, tile, zoom_bar
-from planner.pages.figure_parts import Panel, days_between, days_payload, layer
 from planner.pages.markup import (
     SIGNS,
     Column,
@@ -24,6 +23,7 @@ from planner.pages.markup import (
     plain,
     unit,
 )
+from planner.pages.time_axis import Panel, days_between, days_payload, layer
 from planner.store.cost_files import CostReport, report_rows
 from planner.store.costs import WHERE_USED, CostDay, Sums
 

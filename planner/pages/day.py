@@ -9,7 +9,6 @@ from planner.domain.day_summary import Baseline, DaySummary, EasyDay, JobCounts
 from planner.pages.booked import against_plan, books_note, mark, planned_words
 from planner.pages.day_figures import day_grids, day_panels, gantt_figure, use_panel
 from planner.pages.day_tables import against_easy, deferred_jobs, largest_jobs, segment_rows, time_ahead, trials
-from planner.pages.figure_parts import clock_axis, gantt_data
 from planner.pages.markup import (
     Html,
     Part,
@@ -29,6 +28,7 @@ from planner.pages.markup import (
     unit,
     wait,
 )
+from planner.pages.time_axis import clock_axis, gantt_data
 from planner.store.provenance import CHECKED, RUN
 from planner.store.read_json import cluster_of
 from planner.store.read_tables import waits_of

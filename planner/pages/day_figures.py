@@ -10,7 +10,8 @@ import numpy as np
 from planner.domain.cluster import CORES, Cluster
 from planner.domain.columns import Floats, Ints
 from planner.domain.horizon import Horizon
-from planner.pages.figure_parts import (
+from planner.pages.markup import COLOURS, SIGNS, Html, el, plain
+from planner.pages.time_axis import (
     Panel,
     count_at,
     layer,
@@ -23,7 +24,6 @@ from planner.pages.figure_parts import (
     temperature_digits,
     use_fractions,
 )
-from planner.pages.markup import COLOURS, SIGNS, Html, el, plain
 from planner.store.write_tables import Table
 
 COLOURS_OF_USE = (0, 1, 4, 3, 5, 7)

@@ -10,7 +10,6 @@ from planner.domain.day_summary import DaySummary
 from planner.domain.horizon import zone_named
 from planner.domain.result import Trial
 from planner.domain.time_ahead import counts_words
-from planner.pages.figure_parts import numbers, temperature_digits
 from planner.pages.markup import (
     Column,
     Html,
@@ -25,6 +24,7 @@ from planner.pages.markup import (
     signed_money,
     signed_percent,
 )
+from planner.pages.time_axis import numbers, temperature_digits
 from planner.store.write_tables import Table
 
 LARGEST = 25

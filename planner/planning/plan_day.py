@@ -31,6 +31,7 @@ from planner.online.holding import Holding
 from planner.planning.baselines import Baselines, baselines_of
 from planner.planning.carbon_goal import Limited, WholeRuns, goodness, limited_bound, weighed, within_limit
 from planner.planning.compile_first import make_ready
+from planner.planning.deferral_reasons import deferrals_of, why_late
 from planner.planning.how_to_hold import holding_of_day
 from planner.planning.outlook import (
     MOST_RAISES,
@@ -43,7 +44,6 @@ from planner.planning.outlook import (
     whole_runs,
     with_dearer_waits,
 )
-from planner.planning.why_waiting import deferrals_of, why_late
 from planner.search.decode import decode_after
 
 BOUND_TOLERANCE = 5e-4

@@ -16,7 +16,6 @@ import pytest
 from planner.domain.horizon import Horizon
 from planner.pages.charts import Bar, Line, bar_groups, by_factors, by_tens, from_zero, lines, power_svg, round_ticks
 from planner.pages.day_tables import row
-from planner.pages.figure_parts import Panel, clock_axis, count_at, days_payload, layer, mean_work_kw, minute_edges
 from planner.pages.index import IndexEntry, index_page, write_index
 from planner.pages.markup import (
     MINUS,
@@ -34,6 +33,7 @@ from planner.pages.markup import (
     signed_percent,
 )
 from planner.pages.scatter import Axis, Point, Series, scatter
+from planner.pages.time_axis import Panel, clock_axis, count_at, days_payload, layer, mean_work_kw, minute_edges
 from tests.days import DAY, plan, write_small_site
 from tests.factories import day_summary
 from tests.pages.study_pages import made_up
