@@ -5,7 +5,7 @@ day is decided on the time in which EASY would end all known jobs. What is earne
 of it where the queue empties by itself, since work pulled forward brings nothing then, and nothing where the machine is
 overloaded, since an hour of it that is lost never comes back. Tomorrow counts half at least: its room is as scarce, so
 what packs well there is not used up today, but who comes in is not known. Waiting has a price
-(`planner.domain.wait_costs`), and a job that starts much later than EASY would have started it has a higher one.
+(`planner.domain.waits`), and a job that starts much later than EASY would have started it has a higher one.
 
 For other goals a day is planned together with some days after it where its queue reaches beyond it, and it alone is
 kept. A day that is planned by itself takes whatever fills it best, and may leave the next one without the small jobs
