@@ -9,9 +9,10 @@ import signal
 import sys
 from typing import TextIO
 
+from planner.compiled import load_no_linear_algebra
 from planner.signals import ENDED, end, ended_by, said, told, watch_the_end
 
-RARE = (100_000, 50, 100)
+RARE = (500_000, 50, 100)
 """When the interpreter looks for objects that only refer to each other: rarely, for most that are made are kept."""
 
 
@@ -22,6 +23,7 @@ UMASK = "PLAN_UMASK"
 def main() -> None:
     """Run the command line, and end with the exit code that fits."""
     gc.set_threshold(*RARE)
+    load_no_linear_algebra()
     _open_streams()
     _load_nothing_from_here()
     _set_umask()

@@ -15,7 +15,7 @@ from planner.errors import InputError, SolverError
 from planner.scenario.schema import Scenario
 
 if TYPE_CHECKING:
-    from planner.domain.plan import Plan
+    from planner.domain.plan import Mask, Plan
     from planner.online.holding import Holding
 
 
@@ -183,6 +183,36 @@ def _rule(name: str) -> Method:
     return method
 
 
+@dataclass(frozen=True)
+class _Seen:
+    """A problem as methods see it: ``jobs`` are those that may begin before its end, ``counted`` those at what they
+    count, with their priorities.
+    """
+
+    whole: Problem
+    kept: Mask
+    jobs: Problem
+    counted: Problem
+
+    @classmethod
+    def of(cls, problem: Problem) -> _Seen:
+        """What methods see of a problem."""
+        from planner.domain.plan import may_begin, without_others
+
+        kept = may_begin(problem)
+        jobs = problem if kept.all() else without_others(problem, kept)
+        return cls(problem, kept, jobs, jobs.counted)
+
+    def of_all(self, result: Result) -> Result:
+        """A result with the jobs that the method did not see, which wait, and in money."""
+        from planner.accounting.settle import settle
+        from planner.domain.plan import with_others
+
+        if not self.kept.all():
+            result = replace(result, plan=with_others(self.whole, self.kept, result.plan))
+        return result if self.counted is self.jobs else replace(result, ledger=settle(self.whole, result.plan))
+
+
 def _of_rules(method: Method) -> Method:
     """The method for days with rules of the queue that it need not know.
 
@@ -191,20 +221,23 @@ def _of_rules(method: Method) -> Method:
     """
 
     def whole(problem: Problem, params: Params, stop: Stop) -> Result:
-        from planner.accounting.settle import settle
-        from planner.domain.plan import may_begin, only, with_others, without_others
+        from planner.domain.plan import only
 
-        kept = may_begin(problem)
-        seen = problem if kept.all() else without_others(problem, kept)
-        counted = seen.counted
-        if params.first is not None and counted is not problem:
-            params = replace(params, first=only(problem, kept, params.first))
-        result = method(counted, params, stop)
-        if not kept.all():
-            result = replace(result, plan=with_others(problem, kept, result.plan))
-        return result if counted is seen else replace(result, ledger=settle(problem, result.plan))
+        seen = _Seen.of(problem)
+        if params.first is not None and seen.counted is not problem:
+            params = replace(params, first=only(problem, seen.kept, params.first))
+        return seen.of_all(method(seen.counted, params, stop))
 
     return whole
+
+
+def rule_results(problem: Problem) -> dict[str, Result]:
+    """What each of the rules makes of a day, as its method does; by name."""
+    from planner.online.day_policies import DayTrace, rule_plan
+
+    seen = _Seen.of(problem)
+    day = DayTrace(seen.counted, seen.counted)
+    return {name: seen.of_all(rule_plan(seen.counted, name, day=day)) for name in RULES}
 
 
 _METHODS: dict[str, tuple[Method, str]] = {

@@ -327,3 +327,15 @@ def test_a_numba_that_is_built_in_another_way(tmp_path: Path, other: str) -> Non
         assert run() == [31, [], False, 1, *told]
     else:
         assert not list((tmp_path / "cache").rglob("*.nb*"))
+
+
+def test_programs_of_our_own_load_no_linear_algebra() -> None:
+    """The kernels load without scipy's; it is there for whoever wants it afterwards, and for everybody by default."""
+    script = (
+        "import sys; from planner import compiled; {first}; import planner.search.rebuild, planner.online.replay;"
+        "import numba.np.arraymath; print('scipy.linalg' in sys.modules); import scipy.linalg.cython_blas"
+    )
+    for first, is_loaded in (("compiled.load_no_linear_algebra()", "False"), ("0", "True")):
+        words = [sys.executable, "-c", script.format(first=first)]
+        done = subprocess.run(words, cwd=Path(__file__).parents[1], capture_output=True, text=True, check=False)
+        assert (done.stdout.strip(), done.stderr) == (is_loaded, "")

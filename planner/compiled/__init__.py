@@ -13,8 +13,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from functools import cache, partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -23,6 +23,8 @@ from planner.places import away, kept_folder
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Table = TypeVar("Table")
+
+_with_linear_algebra = True
 
 
 def kernel(function: Function) -> Function:
@@ -91,13 +93,40 @@ def tell_if_missing(function: Callable[..., Any]) -> None:
             print(COMPILING_TEXT, file=sys.stderr, flush=True)
 
 
+def load_no_linear_algebra() -> None:
+    """Let numba load without scipy's linear algebra, which takes a tenth of a second: no kernel of ours multiplies
+    matrices.
+
+    For programs of our own alone: kernels of others in the same process could not multiply them any more.
+    """
+    global _with_linear_algebra  # noqa: PLW0603
+    _with_linear_algebra = False
+
+
 @cache
 def _njit() -> Callable[..., Any]:
     """numba's decorator, without settings of the current folder, which numba reads again before each compilation."""
     with away():
         from numba import config, njit
+
+        if not _with_linear_algebra:
+            with _missing("scipy.linalg.cython_blas"), suppress(ImportError):
+                import numba.np.arraymath  # noqa: F401
     config._config_fname = os.devnull
     return njit  # type: ignore[no-any-return]
+
+
+@contextmanager
+def _missing(module: str) -> Iterator[None]:
+    """Have no such module for a moment, unless it is loaded already."""
+    if module in sys.modules:
+        yield
+        return
+    sys.modules[module] = None  # type: ignore[assignment]
+    try:
+        yield
+    finally:
+        del sys.modules[module]
 
 
 @cache

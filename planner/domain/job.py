@@ -95,7 +95,10 @@ class UnitGroup:
 
     def amount(self, resource: str) -> float:
         """Amount of a resource that one unit asks for."""
-        return next((value for name, value in self.amounts if name == resource), 0.0)
+        for name, value in self.amounts:
+            if name == resource:
+                return value
+        return 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +173,7 @@ class Job:
             ("number of units", self.unit_count, limits.UNITS),
             ("number of kinds of units", len(self.units), limits.UNIT_GROUPS),
         ):
-            if value is not None:
+            if value is not None and value not in within:
                 within.require(f"job {self.id}: {what}", value)
         if self.classes and self.classes != tuple(sorted(set(self.classes))):
             raise InputError(f"job {self.id}: its node classes are not sorted, or one is there twice")

@@ -216,9 +216,12 @@ def easy_plan(problem: Problem, happened: Problem) -> Plan:
     return day.plan_of(day.play(EASY))
 
 
-def rule_plan(problem: Problem, name: str, on_trial: Listener | None = None) -> Result:
-    """The plan that a rule makes: at each arrival or completion it starts what fits now, nodes in number order."""
-    day = DayTrace(problem, problem)
+def rule_plan(problem: Problem, name: str, on_trial: Listener | None = None, day: DayTrace | None = None) -> Result:
+    """The plan that a rule makes: at each arrival or completion it starts what fits now, nodes in number order.
+
+    ``day`` is the trace of the problem, where that is made already.
+    """
+    day = day or DayTrace(problem, problem)
     policy = Policy("strict" if name.endswith(STRICT) else "greedy", as_rule=True)
     return result_of(problem, day.plan_of(day.play(policy, order=rule_order(problem, name))), name, on_trial)
 

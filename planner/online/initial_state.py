@@ -242,7 +242,7 @@ def _take_past(trace: Trace, past: Past, jobs: Records, unit: Records, clock: An
     clock.started = len(order)
     clock.arrived = np.searchsorted(trace.submit_s, moment, side="right")
     clock.resume_at = clock.now = moment
-    clock.resumes = len(order) + np.count_nonzero(~started[: clock.arrived])
+    clock.resumes = len(order) + min(clock.crowd, np.count_nonzero(~started[: clock.arrived]))
 
 
 def _wait_for_others(trace: Trace, past: Past | None, jobs: Records) -> None:

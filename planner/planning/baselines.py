@@ -14,9 +14,8 @@ from planner.domain.job import Job
 from planner.domain.ledger import Totals
 from planner.domain.plan import Plan
 from planner.domain.problem import Problem, Running
-from planner.domain.result import never
 from planner.domain.waits import Waits
-from planner.methods import METHODS, RULES, Params
+from planner.methods import rule_results
 from planner.online.day_policies import easy_plan
 from planner.units import rounded
 
@@ -90,8 +89,7 @@ def _is_todays(problem: Problem, work: Running) -> bool:
 def rule_baselines(problem: Problem) -> tuple[Baseline, ...]:
     """Profit, revenue, cost and started jobs of each rule, with every job as long as it asked."""
     found = []
-    for name in RULES:
-        result = METHODS[name][0](problem, Params(workers=1), never)
+    for name, result in rule_results(problem).items():
         totals = result.ledger.totals
         found.append(
             Baseline(

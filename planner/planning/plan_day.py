@@ -138,6 +138,8 @@ def plan_day(day: Day, params: Params) -> PlannedDay:
             if method in HASTENED and day.outlook is None and not _has_carbon_goal(day):
                 result = _hastened(day.problem, result, params)
             step("proving what no plan can exceed")
+            # Bounds of the time ahead are compiled code for the most part, and rules are not: both at once.
+            ahead = None if day.outlook is None else ahead_summary(day, whole, with_bounds=bound_time_s > 0)
             bound, real_bound = bounding.result(), bounding_real.result()
             bound = _within_limit(day, bound, limited, bound_time_s, given_up)
             baselines = None if comparing is None else comparing.result()
@@ -150,7 +152,6 @@ def plan_day(day: Day, params: Params) -> PlannedDay:
     deferrals = (*deferrals_of(day, result, later), *day.rejected, *day.withdrawn)
     _require_all_told(day, result, deferrals)
     promises = promises_of(day.problem, result.plan, later, reason=why_late(result.method))
-    ahead = None if day.outlook is None else ahead_summary(day, whole, with_bounds=bound_time_s > 0)
     return PlannedDay(
         *(day, result, happened, ledger, deferrals, bound, real_bound, promises),
         baselines=baselines,

@@ -277,6 +277,22 @@ def test_best_values_are_those_of_all_starts() -> None:
         assert search.offers.best(price) == pytest.approx(expected, abs=1e-9)
 
 
+def test_prices_are_looked_at_together_as_one_by_one() -> None:
+    """To the last bit: what jobs earn with each of several prices, and what the site's matrix makes of them."""
+    from planner.accounting.bound.bound import _PriceSearch
+
+    for seed in range(10):
+        search = _PriceSearch(odd_problem(seed), 7200, 0.0, 1e-4, lambda: True)
+        site, rng = search.site, np.random.default_rng(seed)
+        prices = [site.settled(rng.normal(0.0, 0.3, len(site.rhs))) for _ in range(3)]
+        together = search.offers.best_of_each([site.job_prices(price) for price in prices])
+        for price, best in zip(prices, together, strict=True):
+            assert search.offers.best(site.job_prices(price)).tolist() == best.tolist()
+            left = site.cost - site.matrix.T @ price
+            terms = np.concatenate([price * site.rhs, np.where(left > 0, site.high * left, site.low * left)])
+            assert site.value(price) == (float(terms.sum()), float(np.abs(terms).sum()))
+
+
 def test_it_never_needs_the_best_prices() -> None:
     """Any prices of the rows give a bound: random ones are above what plans earn as well."""
     from planner.accounting.bound.bound import _PriceSearch

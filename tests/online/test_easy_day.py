@@ -16,7 +16,9 @@ from planner.domain.plan import DEFERRED
 from planner.domain.problem import Problem, Running, executed
 from planner.domain.situation import NodeOutage
 from planner.domain.trace import cluster_trace_of
+from planner.online import replay_loops
 from planner.online.day_policies import easy_plan
+from planner.online.kernel.state import State
 from planner.online.policies import policy_named
 from planner.online.replay import replay
 from tests.factories import DAY, random_problem
@@ -153,3 +155,19 @@ def test_audited(seed: int) -> None:
 def test_nothing_to_do() -> None:
     """A day without jobs is an empty plan."""
     assert starts(day_of()) == []
+
+
+def test_a_long_queue_needs_no_more_room_than_a_node_has(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of 500 jobs that wait at midnight at most four share a node of four cores: timelines are not widened for all."""
+    widths = []
+
+    def widened(state: State, needed: int) -> State:
+        widths.append(needed)
+        return grown(state, needed)
+
+    grown = replay_loops.widened
+    monkeypatch.setattr(replay_loops, "widened", widened)
+    jobs = [replace(whole_nodes(f"j{k}", k, 1, 1), units=(UnitGroup.of(1, {"cores": 1}),)) for k in range(500)]
+    late = [replace(job, submit_unix=job.submit_unix - 1000) for job in jobs]
+    assert len(starts(day_of(*late, nodes=10))) == 500
+    assert max(widths, default=0) <= 128

@@ -11,7 +11,7 @@ from planner.accounting.audit import audit
 from planner.domain.plan import DEFERRED
 from planner.domain.problem import Problem, Running
 from planner.domain.situation import NodeOutage
-from planner.methods import METHODS, Params, method_named
+from planner.methods import METHODS, Params, method_named, rule_results
 from planner.online.day_policies import RULES, STRICT, rule_order, rule_plan
 from tests.factories import DAY, random_problem
 from tests.plain_day import HOUR, day
@@ -110,6 +110,21 @@ def test_same_as_slow_walk(name: str) -> None:
         plan = rule_plan(problem, name).plan
         assert plan.start_s.tolist() == start, seed
         assert plan.node_of_unit.tolist() == nodes, seed
+
+
+def test_all_rules_at_once_are_each_alone() -> None:
+    """Played on one trace, with priorities and jobs that may not begin today: plan and money of every rule's method."""
+    for seed in range(10):
+        problem = random_problem(np.random.default_rng(seed), jobs=14, extras=True)
+        late = replace(problem.jobs[0], begin_unix=problem.horizon.end_unix + 1)
+        problem = replace(problem, jobs=(late, replace(problem.jobs[1], priority=9.0), *problem.jobs[2:]))
+        found = rule_results(problem)
+        assert sorted(found) == sorted(NAMES)
+        for name, result in found.items():
+            alone = method_named(name)(problem, Params(), lambda best: False)
+            assert result.plan.start_s.tolist() == alone.plan.start_s.tolist()
+            assert result.plan.node_of_unit.tolist() == alone.plan.node_of_unit.tolist()
+            assert result.ledger.totals == alone.ledger.totals
 
 
 @pytest.mark.parametrize("name", NAMES)

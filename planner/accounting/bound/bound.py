@@ -129,12 +129,11 @@ class _PriceSearch:
         self.program_eur: float | None = None
         self.best_eur = math.inf
         self.best_price = np.zeros(len(self.site.rhs))
-        for price in (self.best_price, self.site.opening_prices(0.5), self.site.opening_prices(1.0)):
-            self.consider(price)
-        for price in full_machine_prices(self.site, self.offers, shares.class_of, self.site.opening_prices(1.0)):
-            self.consider(price)
-        for price in queue_prices(self.site, self.offers, shares.class_of, self.site.opening_prices(1.0)):
-            self.consider(price)
+        full = self.site.opening_prices(1.0)
+        prices = [self.best_price, self.site.opening_prices(0.5), full]
+        prices += full_machine_prices(self.site, self.offers, shares.class_of, full)
+        prices += queue_prices(self.site, self.offers, shares.class_of, full)
+        self.consider(*prices)
 
     def run(self, descent_steps: int | None) -> None:
         """Prices by descent where there are many jobs and slots, by the linear program where they are not too many."""
@@ -211,7 +210,7 @@ class _PriceSearch:
         base, lowest, found = self.best_price, math.inf, price
         for part in _STEPS:
             between = base + part * (price - base)
-            bound = self.consider(between)
+            [bound] = self.consider(between)
             if bound < lowest:
                 lowest, found = bound, between
         return found
@@ -241,11 +240,15 @@ class _PriceSearch:
             stake = stake + wait_costs(self.offers.waits, last) - wait_costs(self.offers.waits, release)
         return np.abs(stake)
 
-    def consider(self, price: Floats) -> float:
-        """Work out the bound that follows from prices, and keep it if it is the lowest so far."""
-        price = self.site.settled(price)
+    def consider(self, *prices: Floats) -> list[float]:
+        """Work out the bounds that follow from some prices, and keep the lowest so far."""
+        settled = [self.site.settled(price) for price in prices]
+        best_eur = self.offers.best_of_each([self.site.job_prices(price) for price in settled])
+        return [self.bound(price, best) for price, best in zip(settled, best_eur, strict=True)]
+
+    def bound(self, price: Floats, best_eur: Floats) -> float:
+        """The bound that follows from prices and from what each job earns at most at them, kept if it is the lowest."""
         site_eur, size = self.site.value(price)
-        best_eur = self.offers.best(self.site.job_prices(price))
         bound = site_eur + math.fsum(best_eur) + self.load.revenue_eur - self.waiting_eur
         sizes = math.fsum(np.abs(best_eur)) + abs(self.load.revenue_eur) + self.waiting_eur
         bound += ROUNDING * (1.0 + size + sizes)

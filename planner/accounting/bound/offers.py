@@ -141,8 +141,13 @@ class Offers:
 
     def best(self, price: Floats) -> Floats:
         """The most that each job can earn above its price with any start and classes, or by staying away."""
-        most = self.away_eur.copy()
-        best_values(self.table, np.ascontiguousarray(price), start_list(len(self.slots)), most)
+        most: Floats = self.best_of_each([price])[0]
+        return most
+
+    def best_of_each(self, prices: Sequence[Floats]) -> Floats:
+        """The same with each of some prices, which takes less time than one after another; a row for each."""
+        most = np.tile(self.away_eur, (len(prices), 1))
+        best_values(self.table, np.stack(prices), start_list(len(self.slots)), most)
         return most
 
     def good_starts(self, price: Floats, floor: Floats, *, parts: int = 1) -> tuple[Ints, Ints]:

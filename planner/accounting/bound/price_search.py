@@ -102,8 +102,9 @@ def _last_with_room(site: SiteModel, offers: Offers, able: Ints, worth: Floats, 
 
 def _busy_hours(site: SiteModel, rows: Ints) -> float:
     """Node-hours that can be in use on rows whose room is that of nodes in use, with idle power."""
-    entries = site.matrix[rows]
-    return float((-entries @ site.high).sum()) if entries.nnz else 0.0
+    if not np.isin(site.entry_row, rows).any():
+        return 0.0
+    return float((-site.matrix[rows] @ site.high).sum())
 
 
 QUEUE_PARTS = (0.6, 0.8, 1.0, 1.25)

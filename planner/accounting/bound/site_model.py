@@ -7,6 +7,7 @@ found. The first rows are those that jobs enter: one per priced quantity and slo
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -24,13 +25,16 @@ from planner.units import MILLI, SECONDS_PER_HOUR
 class SiteModel:
     """Maximise ``cost @ z`` with ``matrix @ z + (what jobs use) <= or = rhs`` and z between ``low`` and ``high``.
 
+    The matrix has ``entry`` in ``entry_row`` and ``entry_variable``, each place once and in the order of rows.
     ``choice_row`` is the row in which a point of a segment's curve is chosen, -1 for other variables; ``curves`` has
     for each segment the row of its IT energy, and the corners of a convex curve of cost over it, for first prices.
     """
 
     quantities: int
     slots: int
-    matrix: Any
+    entry: Floats
+    entry_row: Ints
+    entry_variable: Ints
     rhs: Floats
     is_equal: npt.NDArray[np.bool_]
     cost: Floats
@@ -39,6 +43,14 @@ class SiteModel:
     choice_row: Ints
     segment: Ints
     curves: tuple[tuple[int, Floats, Floats], ...]
+
+    @cached_property
+    def matrix(self) -> Any:
+        """The matrix, for what needs it whole; to look at prices it is not worth the loading of scipy."""
+        from scipy.sparse import csr_array
+
+        places = (self.entry_row, self.entry_variable)
+        return csr_array((self.entry, places), shape=(len(self.rhs), len(self.cost)))
 
     def opening_prices(self, load_fraction: float) -> Floats:
         """Prices to begin with: energy at what it costs in each segment at some load, and room for nothing."""
@@ -62,16 +74,21 @@ class SiteModel:
         price = np.where(self.is_equal, price, np.maximum(price, 0.0))
         chooses = self.choice_row >= 0
         price[self.choice_row[chooses]] = 0.0
-        left = (self.cost - self.matrix.T @ price)[chooses]
+        left = self._left(price)[chooses]
         best = np.full(len(price), -np.inf)
         np.maximum.at(best, self.choice_row[chooses], left)
         return np.where(np.isfinite(best), best, price)
 
     def value(self, price: Floats) -> tuple[float, float]:
         """Most that the site's side can be at settled prices, and the sum of the sizes of its terms."""
-        left = self.cost - self.matrix.T @ price
+        left = self._left(price)
         terms = np.concatenate([price * self.rhs, np.where(left > 0, self.high * left, self.low * left)])
         return float(terms.sum()), float(np.abs(terms).sum())
+
+    def _left(self, price: Floats) -> Floats:
+        """What each variable earns above the prices of the rows that it enters."""
+        paid = self.entry * price[self.entry_row]
+        return self.cost - np.bincount(self.entry_variable, weights=paid, minlength=len(self.cost))
 
 
 class _Rows:
@@ -102,14 +119,14 @@ class _Rows:
         self.entries.append((row, variable, factor))
 
     def model(self, quantities: int, slots: BoundSlots, curves: list[tuple[int, Floats, Floats]]) -> SiteModel:
-        from scipy.sparse import csr_array
-
         row, variable, factor = zip(*self.entries, strict=True)
-        shape = (len(self.rhs), len(self.low))
+        places, same = np.unique(np.array(row) * len(self.low) + np.array(variable), return_inverse=True)
         return SiteModel(
             quantities=quantities,
             slots=len(slots),
-            matrix=csr_array((factor, (row, variable)), shape=shape),
+            entry=np.bincount(same, weights=factor).astype(np.float64),
+            entry_row=places // len(self.low),
+            entry_variable=places % len(self.low),
             rhs=np.array(self.rhs),
             is_equal=np.array(self.equal),
             cost=np.array(self.cost),

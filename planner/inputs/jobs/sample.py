@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
 
@@ -88,8 +88,9 @@ def generate_jobs(
     submits_s = draw_submit_times(rng, len(drafts), _weights_of(horizon))
     intake = Intake(f"sample workload of {day.isoformat()}, seed {seed}")
     jobs = []
-    for number, (position, submit_s) in enumerate(zip(order, submits_s, strict=True), start=1):
-        job = _job(f"{day:%Y%m%d}-{number:04d}", drafts[position], horizon.start_unix + int(submit_s), power)
+    named = f"{day:%Y%m%d}"
+    for number, (position, submit_s) in enumerate(zip(order.tolist(), submits_s.tolist(), strict=True), start=1):
+        job = _job(f"{named}-{number:04d}", drafts[position], horizon.start_unix + submit_s, power)
         if cluster.power_limit_w is not None and job.power_w > cluster.power_limit_w:
             intake.dropped["draws more than the site's power limit"] += 1
         else:
@@ -133,7 +134,8 @@ def _fill(pool: Pool, rng: np.random.Generator, work_core_s: float) -> list[_Dra
 
 def _draw_batch(
     pool: Pool, rng: np.random.Generator, largest: int, units_of: Callable[[int, float], tuple[UnitGroup, ...]]
-) -> list[_Draft]:
+) -> Iterator[_Draft]:
+    """Jobs of a batch of draws; whoever has enough of them takes no more."""
     sizes = draw_sizes(rng, _BATCH, largest)
     requested_s, actual_s = draw_requests(rng, draw_runtimes(rng, sizes))
     fair_shares = rng.choice(_FAIR_SHARES, _BATCH, p=_FAIR_SHARE_ODDS)
@@ -142,18 +144,20 @@ def _draw_batch(
     users = population()
     who = draw_users(rng, sizes, gpu=pool.gpu)
     program, deadline, slack = rng.random((3, _BATCH))
-    return [
-        _Draft(
-            units=units_of(int(sizes[k]), float(fair_shares[k])),
-            requested_s=int(requested_s[k]),
-            runtime_s=int(actual_s[k]),
-            account=users[who[k]].account,
-            user=users[who[k]].name,
-            name=program_name(users[who[k]], float(program[k]), gpu=pool.gpu),
-            deadline_slack_s=int((24 + 48 * slack[k]) * SECONDS_PER_HOUR) if deadline[k] < DEADLINE_SHARE else None,
+    has_deadline = (deadline < DEADLINE_SHARE).tolist()
+    drawn = (sizes, fair_shares, requested_s, actual_s, who, program)
+    rows = zip(*(each.tolist() for each in drawn), strict=True)
+    for k, (size, fair_share, asked_s, ran_s, person, draw) in enumerate(rows):
+        user = users[person]
+        yield _Draft(
+            units=units_of(size, fair_share),
+            requested_s=asked_s,
+            runtime_s=ran_s,
+            account=user.account,
+            user=user.name,
+            name=program_name(user, draw, gpu=pool.gpu),
+            deadline_slack_s=int((24 + 48 * slack[k]) * SECONDS_PER_HOUR) if has_deadline[k] else None,
         )
-        for k in range(_BATCH)
-    ]
 
 
 def _job(job_id: str, draft: _Draft, submit_unix: int, power: PowerModel) -> Job:

@@ -46,6 +46,7 @@ class OfferTable(NamedTuple):
 class StartList(NamedTuple):
     """The starts of one offer: when, in which slots they begin and end, and what they earn; and scratch space.
 
+    ``saved`` is what each saves of the wait until the end, which no price changes, and ``value`` all that it earns.
     ``before`` is what is earned from the release to each edge, ``per_s`` what is earned a second in each slot. ``part``
     and ``change`` add up how long the starts of an offer run in each slot.
     """
@@ -53,6 +54,7 @@ class StartList(NamedTuple):
     start: Ints
     begins: Ints
     ends: Ints
+    saved: Floats
     value: Floats
     before: Floats
     per_s: Floats
@@ -64,16 +66,21 @@ def start_list(slots: int) -> StartList:
     """Room for the starts of one offer."""
     most = 2 * slots + 4
     whole, real = (lambda: np.zeros(most, np.int64)), (lambda: np.zeros(most))
-    return StartList(whole(), whole(), whole(), real(), real(), real(), real(), real())
+    return StartList(whole(), whole(), whole(), real(), real(), real(), real(), real(), real())
 
 
 @kernel
-def best_values(offers, price, found, most):
-    """Write the most that each job earns above its price to ``most``; what it has if it stays away is there already."""
-    for job in range(most.shape[0]):
+def best_values(offers, prices, found, most):
+    """Write the most that each job earns above its price to ``most``, with each of some prices; what it has if it stays
+    away is there already.
+    """
+    for job in range(most.shape[1]):
         for offer in range(offers.first[job], offers.first[job + 1]):
-            for place in range(_list_starts(offers, offer, price, found)):
-                most[job] = max(most[job], found.value[place])
+            count = _list_starts(offers, offer, found)
+            for row in range(prices.shape[0]):
+                _price_starts(offers, offer, prices[row], found, count)
+                for place in range(count):
+                    most[row, job] = max(most[row, job], found.value[place])
 
 
 @kernel
@@ -87,38 +94,39 @@ def smooth_values(offers, price, found, first, last, smoothing, used, sums):
         m, best, count = smoothing[job], -np.inf if offers.is_owed[job] else 0.0, 0
         has_many = offers.first[job + 1] - offers.first[job] > 1
         for offer in range(offers.first[job], offers.first[job + 1]):
-            count = _list_starts(offers, offer, price, found)
+            count = _list_priced(offers, offer, price, found)
             for place in range(count):
                 best = max(best, found.value[place])
         weight = 0.0 if offers.is_owed[job] else np.exp(-best / m)
         for offer in range(offers.first[job], offers.first[job + 1]):
             if has_many:
-                count = _list_starts(offers, offer, price, found)
+                count = _list_priced(offers, offer, price, found)
             for place in range(count):
                 below = (found.value[place] - best) / m
                 weight += np.exp(below) if below > HARDLY else 0.0
         for offer in range(offers.first[job], offers.first[job + 1]):
             if has_many:
-                count = _list_starts(offers, offer, price, found)
+                count = _list_priced(offers, offer, price, found)
             _add_use(offers, offer, found, count, best, m, weight, used)
         sums[0] += best + m * np.log(weight)
         sums[1] += best
 
 
 @part
-def _list_starts(offers, offer, price, found):
+def _list_priced(offers, offer, price, found):
     """List the starts at which an offer may earn the most, with what each earns; returns how many there are."""
-    edges, slots = offers.edges, price.shape[1]
+    count = _list_starts(offers, offer, found)
+    _price_starts(offers, offer, price, found, count)
+    return count
+
+
+@part
+def _list_starts(offers, offer, found):
+    """List the starts at which an offer may earn the most, whatever the prices; returns how many there are."""
+    edges, slots = offers.edges, offers.edges.shape[0] - 1
     release, duration = offers.release[offer], offers.duration[offer]
     latest = min(offers.latest[offer], edges[slots] - 1)
     own = piece_at(edges, release)
-    found.before[own] = 0.0
-    for slot in range(own, slots):
-        per_h = offers.eur_per_h[offer] * offers.counts[slot]
-        for quantity in range(price.shape[0]):
-            per_h -= offers.uses[offer, quantity] * price[quantity, slot]
-        found.per_s[slot] = per_h / SECONDS_PER_HOUR
-        found.before[slot + 1] = found.before[slot] + found.per_s[slot] * (edges[slot + 1] - edges[slot])
     count, ends = np.int64(0), own
     for slot in range(own, slots):
         start = max(release, edges[slot])
@@ -148,22 +156,41 @@ def _list_starts(offers, offer, price, found):
 
 @part
 def _note(offers, offer, found, place, start, begins, ends):
-    """Note a start that begins in a slot, and what it earns; it ends in the given slot or later: returns which."""
+    """Note a start that begins in a slot, and what it saves; it ends in the given slot or later: returns which."""
     edges = offers.edges
     slots = edges.shape[0] - 1
     end = min(start + offers.duration[offer], edges[slots])
     while edges[ends + 1] < end:
         ends += 1
-    until_end = found.before[ends] + found.per_s[ends] * (end - edges[ends])
-    until_start = found.before[begins] + found.per_s[begins] * (start - edges[begins])
     found.start[place], found.begins[place], found.ends[place] = start, begins, ends
-    found.value[place] = until_end - until_start
     if offers.waits.shape[0] > 0:
         wait = _wait_below(offers, offer, begins, start)
         if start == edges[begins] and begins > 0:
             wait = min(wait, _wait_below(offers, offer, begins - 1, start))
-        found.value[place] += _waiting(offers, offer, edges[slots]) - wait
+        found.saved[place] = _waiting(offers, offer, edges[slots]) - wait
     return ends
+
+
+@part
+def _price_starts(offers, offer, price, found, count):
+    """Work out what each of the starts that are listed earns above a price."""
+    edges, slots = offers.edges, price.shape[1]
+    own = piece_at(edges, offers.release[offer])
+    found.before[own] = 0.0
+    for slot in range(own, slots):
+        per_h = offers.eur_per_h[offer] * offers.counts[slot]
+        for quantity in range(price.shape[0]):
+            per_h -= offers.uses[offer, quantity] * price[quantity, slot]
+        found.per_s[slot] = per_h / SECONDS_PER_HOUR
+        found.before[slot + 1] = found.before[slot] + found.per_s[slot] * (edges[slot + 1] - edges[slot])
+    for place in range(count):
+        start, begins, ends = found.start[place], found.begins[place], found.ends[place]
+        end = min(start + offers.duration[offer], edges[slots])
+        until_end = found.before[ends] + found.per_s[ends] * (end - edges[ends])
+        until_start = found.before[begins] + found.per_s[begins] * (start - edges[begins])
+        found.value[place] = until_end - until_start
+        if offers.waits.shape[0] > 0:
+            found.value[place] += found.saved[place]
 
 
 @part
