@@ -19,14 +19,14 @@ if TYPE_CHECKING:
     from planner.api.commands import report as report
     from planner.api.commands import run as run
     from planner.api.commands import simulate as simulate
-    from planner.api.steps import Frames as Frames
+    from planner.api.results import Frames as Frames
+    from planner.api.results import frames as frames
+    from planner.api.results import power_figure as power_figure
+    from planner.api.results import read_day as read_day
     from planner.api.steps import bound as bound
     from planner.api.steps import build_day as build_day
-    from planner.api.steps import frames as frames
     from planner.api.steps import load_scenario as load_scenario
     from planner.api.steps import plan_day as plan_day
-    from planner.api.steps import power_figure as power_figure
-    from planner.api.steps import read_day as read_day
     from planner.errors import InputError as InputError
     from planner.errors import PlannerError as PlannerError
 
@@ -36,7 +36,7 @@ _PLACES = {
     **dict.fromkeys(("InputError", "PlannerError"), "planner.errors"),
     **dict.fromkeys(("book", "compare", "now", "plan", "report", "run", "simulate"), "planner.api.commands"),
     **dict.fromkeys(("bound", "build_day", "load_scenario", "plan_day"), "planner.api.steps"),
-    **dict.fromkeys(("Frames", "frames", "power_figure", "read_day"), "planner.api.steps"),
+    **dict.fromkeys(("Frames", "frames", "power_figure", "read_day"), "planner.api.results"),
     "audit": "planner.accounting.audit",
     "settle": "planner.accounting.settle",
 }

@@ -29,7 +29,7 @@ from functools import cached_property
 import numpy as np
 
 from planner.accounting.battery_dispatch import Dispatch, PeakRows, best_dispatch, idle_battery
-from planner.accounting.energy import energy_between, merged_intervals, overlap_s
+from planner.accounting.intervals import energy_between, merged_intervals, overlap_s
 from planner.domain.columns import Floats, Ints
 from planner.domain.ledger import JobLines, Ledger, SegmentLines
 from planner.domain.plan import Plan

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from planner.domain.day_summary import Booked, DaySummary, DayTotals, EasyDay, JobCounts
-from planner.domain.time_ahead import counts_words
+from planner.domain.regime import counts_words
 from planner.domain.waits import Waits
 from planner.printable import printable
 from planner.units import clock, distance, is_share

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from planner.accounting.energy import energy_between
+from planner.accounting.intervals import energy_between
 from planner.cp.subproblem import Subproblem, busy_share
 from planner.domain.columns import Ints, JobColumns
 from planner.domain.plan import Plan

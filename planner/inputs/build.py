@@ -12,9 +12,9 @@ from planner.domain.intake import Intake
 from planner.domain.job import Job
 from planner.domain.plan import Deferral
 from planner.domain.problem import Problem, Running
+from planner.domain.regime import TimeAhead
 from planner.domain.segment import Segment, join_segments, split_segments
 from planner.domain.situation import SiteState, Situation, StartedJob, node_outages
-from planner.domain.time_ahead import TimeAhead
 from planner.inputs.jobs.read import known_jobs
 from planner.inputs.last_known_day import segments_of
 from planner.inputs.prices import rates_of

@@ -22,7 +22,7 @@ import numpy as np
 
 from planner.accounting.audit import audit
 from planner.accounting.bound import Bound
-from planner.accounting.energy import energy_between
+from planner.accounting.intervals import energy_between
 from planner.accounting.settle import settle
 from planner.domain.columns import Ints
 from planner.domain.problem import Problem

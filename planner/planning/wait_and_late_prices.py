@@ -16,7 +16,7 @@ from planner.domain.columns import Floats, Ints
 from planner.domain.job import Job
 from planner.domain.job_order import cooled_prices, job_core_equivalents
 from planner.domain.problem import Problem
-from planner.domain.time_ahead import Regime
+from planner.domain.regime import Regime
 from planner.domain.waits import WaitPrice
 from planner.errors import InputError
 from planner.inputs.jobs.read import submitted_jobs

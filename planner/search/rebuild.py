@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from planner.accounting.energy import energy_between
+from planner.accounting.intervals import energy_between
 from planner.accounting.settle import battery_cut, waiting_of
 from planner.domain.columns import Ints
 from planner.domain.job_order import job_charged, job_core_equivalents, profit_per_kw

@@ -27,7 +27,7 @@ import numpy as np
 from planner.accounting.bound.kernel.best_starts import OfferTable, smooth_values, start_list
 from planner.accounting.bound.offers import Offers
 from planner.accounting.bound.site_model import SiteModel
-from planner.accounting.energy import overlap_s
+from planner.accounting.intervals import overlap_s
 from planner.domain.columns import Floats, Ints
 from planner.domain.waits import wait_slopes
 from planner.units import SECONDS_PER_HOUR

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from planner.accounting.bound.slots import BoundSlots, Shares
-from planner.accounting.energy import energy_between, merged_intervals, overlap_s
+from planner.accounting.intervals import energy_between, merged_intervals, overlap_s
 from planner.domain.columns import Floats, Ints
 from planner.domain.problem import Problem
 from planner.units import MILLI, MILLIWATT_SECONDS_PER_KWH, SECONDS_PER_HOUR

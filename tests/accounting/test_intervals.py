@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from planner.accounting.energy import energy_between, merged_intervals, overlap_s
+from planner.accounting.intervals import energy_between, merged_intervals, overlap_s
 from planner.accounting.room import FOR_EVER, step_table
 
 SECONDS = 40
