@@ -170,9 +170,9 @@ def peak(data: Path | None, weeks: tuple[str, ...], hours: int, eur_per_kw: floa
         )
 
 
-JOB, ROOM, GUESSES, PRICES = "the job itself", "ends of running jobs", "guesses of the time ahead", "prices"
+JOB, GUESSES, PRICES = "the job itself", "guesses of the time ahead", "prices"
 KNOWLEDGE: tuple[tuple[str, ...], ...] = (
-    (), (JOB, ROOM, GUESSES), (JOB,), (ROOM,), (GUESSES,), (JOB, ROOM), (PRICES,), (JOB, ROOM, GUESSES, PRICES),
+    (), (JOB, GUESSES), (JOB,), (GUESSES,), (PRICES,), (JOB, GUESSES, PRICES),
 )  # fmt: skip
 """Which uses of runtimes and prices are told what will be."""
 
@@ -202,14 +202,11 @@ def told(known: tuple[str, ...]) -> Iterator[None]:
         def _tell(self, use: str) -> None:
             self.state.jobs["like_name"][:] = self._rows[use in known]
 
-        def _decide(self, now_s: int) -> None:
-            self._tell(ROOM)
-            super()._decide(now_s)
-            self._tell(JOB)
-
         def _cheapest_strength(self, *given: Any) -> float:
             self._tell(GUESSES)
-            return super()._cheapest_strength(*given)
+            found = super()._cheapest_strength(*given)
+            self._tell(JOB)
+            return found
 
     with patch("planner.online.replay.HoldingReplay", Told):
         yield

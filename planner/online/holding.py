@@ -133,20 +133,19 @@ class HoldingReplay:
         quarters = -(-(self._holding.max_delay_s + BEYOND_S) // QUARTER_S)
         known = costs.known_at(now_s + self._origin_unix, quarters)
         paid = np.concatenate([np.zeros(1), np.cumsum(known * (QUARTER_S / SECONDS_PER_HOUR))])
-        state = self.state._replace(paid=paid, room=np.zeros(quarters))
+        state = self.state._replace(paid=paid)
         self.state = state
         state.clock.paid_from = now_s - (now_s + self._origin_unix) % QUARTER_S
         state.clock.least_eur_per_kwh = known.min()
         capacity = int(self._trace.machine.capacity[:, 0].sum())
-        running = _running(state, now_s)
-        look_again(state, running, now_s, capacity)
+        look_again(state, now_s)
         state.clock.eur_per_held_hour = math.inf
         if float(np.ptp(known)) <= LEAST_DIFFERENCE * float(np.abs(known).max()):
             return
         eur_per_hour = self.eur_per_hour = self._eur_per_waiting_hour(now_s, float(known.mean()))
         if eur_per_hour == math.inf:
             return
-        self._strength = self._cheapest_strength(now_s, eur_per_hour, capacity, running)
+        self._strength = self._cheapest_strength(now_s, eur_per_hour, capacity)
         if self._strength < math.inf:
             state.clock.eur_per_held_hour = eur_per_hour * self._strength
 
@@ -165,17 +164,15 @@ class HoldingReplay:
         kwh = float(np.mean(trace.power_mw[first:last] / MILLI**2 * length_s)) / SECONDS_PER_HOUR
         return self._holding.params.waiting_fraction * kwh * abs(eur_per_kwh)
 
-    def _cheapest_strength(self, now_s: int, eur_per_hour: float, capacity: int, running: Ints) -> float:
-        """The strength at which energy and waiting cost least in the time ahead; infinite: hold nothing.
-
-        ``running`` are the jobs that run now.
-        """
+    def _cheapest_strength(self, now_s: int, eur_per_hour: float, capacity: int) -> float:
+        """The strength at which energy and waiting cost least in the time ahead; infinite: hold nothing."""
         best, params, state = self.best_strength, self._holding.params, self.state
         if best is not None and self._holding.is_decided:
             return best.value
         strengths = (math.inf, *params.strengths)
         total = np.zeros(len(strengths))
         paid_from, least = int(state.clock.paid_from), float(state.clock.least_eur_per_kwh)
+        running = _running(state, now_s)
         present = running, _waiting(state, now_s)
         for number, days_back in enumerate(self._days_back(now_s)):
             stream = np.random.default_rng([self._holding.seed, max(0, now_s), number])
@@ -246,14 +243,11 @@ def _outlook(
     table[of.REFERENCE] = -1
     table[of.REFERENCE, len(running) : lasting] = state.jobs["reference"][waiting]
     table[of.EXPECTED] = np.maximum(state.jobs["expected_end"][jobs], state.jobs["start"][jobs] + table[of.ESTIMATE])
-    room = np.zeros(len(state.room))
     return of.Outlook(
         job=table,
         likely=likely,
         power_kw=trace.power_mw[jobs] / MILLI**2,
-        room=room,
         list=np.zeros((of.LIST_ROWS, count), dtype=np.int64),
         counter=np.zeros(of.COUNTERS, dtype=np.int64),
         paid=state.paid,
-        first_room=state.room,
     )

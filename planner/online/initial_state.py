@@ -178,7 +178,6 @@ def initial_state(
         price_s=profit.price_s,
         price_sum=profit.eur_per_kw,
         paid=np.zeros(2),
-        room=np.zeros(0),
         taken=taken,
         stream=np.array([search.seed], dtype=np.uint64),
         capacity=trace.machine.capacity,

@@ -315,12 +315,11 @@ def test_missing_prices_are_expected_and_no_error() -> None:
 
 
 @pytest.mark.parametrize("seed", range(30))
-def test_the_rule_finds_the_cheapest_quarter_with_room(seed: int) -> None:
+def test_the_rule_finds_the_cheapest_quarter(seed: int) -> None:
     """Against a look at every quarter, cost by cost and second by second."""
     rng = np.random.default_rng(seed)
     price = rng.normal(0.1, 0.15, 200)
     paid = np.concatenate([[0.0], np.cumsum(price * 0.25)])
-    room, width = rng.integers(0, 4, 200).astype(float), 2
     lengths = rng.integers(60, 20_000, 6)
     count = int(rng.integers(1, 7))
     now, last, rate = int(rng.integers(0, 9000)), int(rng.integers(9000, 90_000)), float(rng.choice([0.0, 0.02, 0.5]))
@@ -332,15 +331,10 @@ def test_the_rule_finds_the_cheapest_quarter_with_room(seed: int) -> None:
             total += float(price[at].sum()) / HOUR
         return 3.0 * total / count + rate * (start - now) / HOUR
 
-    def fits(start: int) -> bool:
-        mean_s = int(lengths[:count].mean())
-        return bool(np.all(room[start // QUARTER_S : (start + mean_s - 1) // QUARTER_S + 1] >= width))
-
-    quarters = [q for q in range(0, last + 1, QUARTER_S) if q > now and fits(q)]
+    quarters = [q for q in range(0, last + 1, QUARTER_S) if q > now]
     best = min([now, *quarters], key=cost)
-    found = RULE(paid, 0, float(price.min()), room, 0, width, 3.0, lengths, count, now, last, rate)
+    found = RULE(paid, 0, float(price.min()), 3.0, lengths, count, now, last, rate)
     assert cost(int(found)) == pytest.approx(cost(best))
-    assert found == now or fits(int(found))
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -358,11 +352,9 @@ def test_the_look_ahead_is_the_simulators_easy(seed: int) -> None:
         job=job,
         likely=np.repeat(trace.requested_s[:, None], 6, axis=1),
         power_kw=trace.power_mw / 1e6,
-        room=np.zeros(quarters),
         list=np.zeros((rollout.LIST_ROWS, count), dtype=np.int64),
         counter=np.zeros(rollout.COUNTERS, dtype=np.int64),
         paid=paid,
-        first_room=np.full(quarters, 10.0),
     )
     found = rollout.rollout(outlook, 0, now, 0, float(price.min()), 10, 6 * HOUR, 0.7, np.inf)
     easy = replay(trace, policy_named("easy"), trace.requested_s)
@@ -387,11 +379,9 @@ def test_the_look_ahead_holds_for_no_longer_than_was_promised(reference_s: int, 
         job=job,
         likely=np.array([[HOUR]]),
         power_kw=np.ones(1),
-        room=np.zeros(quarters),
         list=np.zeros((rollout.LIST_ROWS, 1), dtype=np.int64),
         counter=np.zeros(rollout.COUNTERS, dtype=np.int64),
         paid=np.minimum(np.arange(quarters + 1) * 0.25, 2.0),
-        first_room=np.ones(quarters),
     )
     assert rollout.rollout(outlook, 0, now, now, 0.0, 1, 3 * HOUR, 0.0, 0.0) == pytest.approx(spent_eur)
 
@@ -414,7 +404,7 @@ def test_a_replay_begins_with_the_strength_of_the_one_before() -> None:
         assert stays.strength is not None
         assert stays.strength.value == strength
         starts.append(stays.start_s)
-        assert played(strength, 0.0).strength == played(None, 0.0).strength != stays.strength
+        assert played(strength, 0.0).strength == played(None, 0.0).strength
     assert sum(np.array_equal(starts[-1], each) for each in (*starts, easy.start_s)) == 1
     assert starts[-1][0] > easy.start_s[0], "the first job, of which nothing tells"
     unknown = played(3.0, 10.0).strength

@@ -4,11 +4,10 @@ A held job is like one whose begin time is later: it is not in the queue, so it 
 come it joins the queue again at its place. From the first moment at which the scheduler would have started a job it is
 held for no longer than the site allows, in all.
 
-The rule finds the quarter of an hour at which a job costs least that could start now. Prices and room are told per
-quarter of an hour. ``paid`` is what a kW costs from the moment ``paid_from`` until each quarter after it [EUR], so that
-what a stretch of time costs is a difference; ``room`` is the width that each quarter from ``room_from`` on has left,
-and all that comes after them has room. The simulator uses the rule on the jobs of the day, and the look ahead that
-decides how much is held on the jobs of tomorrow.
+The rule finds the quarter of an hour at which a job costs least that could start now. Prices are told per quarter of
+an hour: ``paid`` is what a kW costs from the moment ``paid_from`` until each quarter after it [EUR], so that what a
+stretch of time costs is a difference. Whether there will be room then is left to the scheduler: the simulator uses the
+rule on the jobs of the day, and the look ahead on those of tomorrow, and so finds how much holding pays.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ import numpy as np
 
 from planner.compiled import kernel, part
 from planner.machine.timeline import NEVER
-from planner.online.kernel.likely_lengths import likely_end, note_likely_lengths, note_what_is_left
+from planner.online.kernel.likely_lengths import note_likely_lengths, note_what_is_left
 from planner.online.kernel.queue_order import enqueue, go_for_good
 from planner.online.kernel.state import NONE_YET
 
@@ -50,23 +49,11 @@ def is_kept_back(state, job, now):
     if state.jobs[job].hold_until > state.clock.looked_at or state.jobs[job].restarts > 0:
         return False
     count = note_likely_lengths(state, job)
-    width, power_kw = state.jobs[job].width, state.jobs[job].power / MILLIWATTS_PER_KW
+    power_kw = state.jobs[job].power / MILLIWATTS_PER_KW
+    least = state.clock.least_eur_per_kwh
     until = cheapest_start(
-        state.paid,
-        state.clock.paid_from,
-        state.clock.least_eur_per_kwh,
-        state.room,
-        state.clock.room_from,
-        width,
-        power_kw,
-        state.lengths,
-        count,
-        now,
-        last,
-        eur_per_hour,
+        state.paid, state.clock.paid_from, least, power_kw, state.lengths, count, now, last, eur_per_hour
     )
-    length = np.int64(mean_length(state.lengths, count))
-    take_room(state.room, state.clock.room_from, width, until, until + length)
     if until == now:
         return False
     cost = mean_cost(state.paid, state.clock.paid_from, power_kw, state.lengths, count, now)
@@ -153,44 +140,31 @@ def note_outlook(state, jobs, lasting, now, likely, count):
 
 
 @kernel
-def look_again(state, running, now, capacity):
-    """Release all held jobs at a moment, and note the room that running jobs leave by then.
-
-    What runs is likely to end as jobs like it did that ran for longer than it has; else after as long again.
-    """
+def look_again(state, now):
+    """Release all held jobs at a moment."""
     state.clock.looked_at = now
-    paid_from = state.clock.paid_from
-    state.clock.room_from = paid_from + (now - paid_from) // QUARTER_S * QUARTER_S
-    for quarter in range(state.room.shape[0]):
-        state.room[quarter] = capacity
-    for place in range(running.shape[0]):
-        job = running[place]
-        take_room(state.room, state.clock.room_from, state.jobs[job].width, now, likely_end(state, job, now))
     for place in range(state.clock.holding):
         job = state.lists[place].on_hold
         state.jobs[job].hold_until = min(now, state.jobs[job].hold_until)
 
 
 @part
-def cheapest_start(
-    paid, paid_from, least_eur_per_kwh, room, room_from, width, power_kw, lengths, count, now, last, eur_per_hour
-):
-    """When a job had best start from now to ``last``: now, or at a quarter of an hour with room for it.
+def cheapest_start(paid, paid_from, least_eur_per_kwh, power_kw, lengths, count, now, last, eur_per_hour):
+    """When a job had best start from now to ``last``: now, or at a quarter of an hour.
 
     Its energy costs the mean over so many likely lengths; an hour of waiting counts for ``eur_per_hour``. A kWh costs
     at least ``least_eur_per_kwh`` at any time.
     """
     cost_now = mean_cost(paid, paid_from, power_kw, lengths, count, now)
     best, start = cost_now - LEAST_GAIN * abs(cost_now), now
-    length = mean_length(lengths, count)
-    least = power_kw * length / SECONDS_PER_HOUR * least_eur_per_kwh
+    least = power_kw * mean_length(lengths, count) / SECONDS_PER_HOUR * least_eur_per_kwh
     moment = paid_from + ((now - paid_from) // QUARTER_S + 1) * QUARTER_S
     while moment <= last:
         waiting = eur_per_hour * (moment - now) / SECONDS_PER_HOUR
         if waiting + least >= best:
             break
         cost = mean_cost(paid, paid_from, power_kw, lengths, count, moment) + waiting
-        if cost < best and has_room(room, room_from, width, moment, moment + np.int64(length)):
+        if cost < best:
             best, start = cost, moment
         moment += QUARTER_S
     return start
@@ -226,21 +200,3 @@ def paid_until(paid, paid_from, moment):
         return 0.0
     entry = np.int64(place)
     return paid[entry] + (paid[entry + 1] - paid[entry]) * (place - entry)
-
-
-@part
-def has_room(room, room_from, width, start, end):
-    """Whether every quarter of an hour from start to end has a width left."""
-    first, last = (start - room_from) // QUARTER_S, (end - room_from - 1) // QUARTER_S
-    quarter, end_quarter = max(np.int64(0), first), min(last + 1, room.shape[0])
-    while quarter < end_quarter and room[quarter] >= width:
-        quarter += 1
-    return quarter >= end_quarter
-
-
-@part
-def take_room(room, room_from, width, start, end):
-    """Take a width from every quarter of an hour from start to end; a negative width gives it back."""
-    first, last = (start - room_from) // QUARTER_S, (end - room_from - 1) // QUARTER_S
-    for quarter in range(max(np.int64(0), first), min(last + 1, room.shape[0])):
-        room[quarter] -= width

@@ -50,15 +50,6 @@ def note_likely_lengths(state, job):
 
 
 @part
-def likely_end(state, job, now):
-    """When a running job is likely to end: the mean of its likely lengths that are longer than it has run."""
-    count, total = note_what_is_left(state, job, now - state.jobs[job].start), np.int64(0)
-    for k in range(count):
-        total += state.lengths[k]
-    return now + total // count
-
-
-@part
 def note_what_is_left(state, job, ran):
     """Write what is left of a job by those like it that ran for longer than it has; returns how many there are.
 

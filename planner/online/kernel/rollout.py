@@ -15,7 +15,7 @@ from planner.compiled import by_address, kernel, part
 from planner.domain.columns import Floats, Ints
 from planner.machine.heap import pop, push
 from planner.machine.timeline import NEVER
-from planner.online.kernel.held_jobs import SECONDS_PER_HOUR, cheapest_start, mean_length, paid_until, take_room
+from planner.online.kernel.held_jobs import SECONDS_PER_HOUR, cheapest_start, paid_until
 
 MOST_TRIED = 200
 """How many waiting jobs are tried beside the reservation of the first, at most."""
@@ -44,20 +44,18 @@ class Outlook(NamedTuple):
         from now on for those that run; ``REFERENCE`` the first moment at which it would have started, or -1.
     likely, power_kw
         Likely lengths of each job, as many as ``COUNT`` says; and its power.
-    room, list, counter
-        Scratch space: the room of each quarter of an hour, lists of jobs, and counters.
-    paid, first_room
-        What a kW costs until each quarter of an hour from now on [EUR], and the room that running jobs leave.
+    list, counter
+        Scratch space: lists of jobs, and counters.
+    paid
+        What a kW costs until each quarter of an hour from now on [EUR].
     """
 
     job: Ints
     likely: Ints
     power_kw: Floats
-    room: Floats
     list: Ints
     counter: Ints
     paid: Floats
-    first_room: Floats
 
 
 @kernel
@@ -72,8 +70,6 @@ def rollout(
     jobs = job.shape[1]
     for place in range(COUNTERS):
         count[place] = 0
-    for quarter in range(outlook.room.shape[0]):
-        outlook.room[quarter] = outlook.first_room[quarter]
     count[IDLE] = capacity
     for one in range(jobs):
         lists[TIE, one], lists[WAS_HELD, one] = one, 0
@@ -219,20 +215,9 @@ def _start_of(outlook, one, moment, paid_from, least_eur_per_kwh, max_delay_s, e
         return moment
     reference = job[REFERENCE, one] if job[REFERENCE, one] >= 0 else moment
     lengths, count = outlook.likely[one], job[COUNT, one]
+    last, power_kw = reference + max_delay_s, outlook.power_kw[one]
     until = cheapest_start(
-        outlook.paid,
-        paid_from,
-        least_eur_per_kwh,
-        outlook.room,
-        paid_from,
-        job[WIDTH, one],
-        outlook.power_kw[one],
-        lengths,
-        count,
-        moment,
-        reference + max_delay_s,
-        eur_per_held_hour,
+        outlook.paid, paid_from, least_eur_per_kwh, power_kw, lengths, count, moment, last, eur_per_held_hour
     )
     outlook.list[WAS_HELD, one] = until - moment
-    take_room(outlook.room, paid_from, job[WIDTH, one], until, until + np.int64(mean_length(lengths, count)))
     return until

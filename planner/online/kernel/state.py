@@ -68,7 +68,7 @@ CLOCK = _record(
     " held joining holding blocked"  # counters
     " policy order backfill_order correction nodes limited scan_only_if_fits every_event ahead_s until resume_at"
     " resumes has_cancels per_second objective evaluations seeds holds max_delay_s as_rule crowd"  # settings
-    " bunches machine_bunches can_bunch bunched crowded learned looks looked_at paid_from room_from",  # of plans
+    " bunches machine_bunches can_bunch bunched crowded learned looks looked_at paid_from",  # of plans
     "eur_per_waiting_hour eur_per_width_hour exponent eur_per_held_hour least_eur_per_kwh",
 )
 """Counters and settings of a replay, and what things are worth.
@@ -135,9 +135,8 @@ class State(NamedTuple):
     price_s, price_sum
         What energy costs: moments at which its price changes [s], and what a kW costs from the first of them until each
         [EUR].
-    paid, room
-        What a kW costs from the moment ``paid_from`` until each quarter of an hour after it, as far as is known [EUR];
-        and what each quarter of an hour from ``room_from`` on has left for work that is held [width].
+    paid
+        What a kW costs from the moment ``paid_from`` until each quarter of an hour after it, as far as is known [EUR].
     stream
         Random numbers of the search.
     taken
@@ -180,7 +179,6 @@ class State(NamedTuple):
     price_s: Ints
     price_sum: Floats
     paid: Floats
-    room: Floats
     taken: Floats
     stream: npt.NDArray[np.uint64]
     bunch: Ints
