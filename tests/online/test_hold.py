@@ -389,7 +389,7 @@ def test_the_look_ahead_holds_for_no_longer_than_was_promised(reference_s: int, 
 def test_a_replay_begins_with_the_strength_of_the_one_before() -> None:
     """Where staying counts for all, the strength stays; where it counts for nothing, all come to the same in the end.
     Before anything can be compared, jobs are held all the same."""
-    trace, costs = slower(random_trace(1)), prices(1)
+    trace, costs = slower(random_trace(3)), prices(3)
 
     def played(strength: float | None, stay_fraction: float) -> Replay:
         params = HoldParams(stay_fraction=stay_fraction)
@@ -404,7 +404,7 @@ def test_a_replay_begins_with_the_strength_of_the_one_before() -> None:
         assert stays.strength is not None
         assert stays.strength.value == strength
         starts.append(stays.start_s)
-        assert played(strength, 0.0).strength == played(None, 0.0).strength
+        assert played(strength, 0.0).strength == played(None, 0.0).strength != stays.strength
     assert sum(np.array_equal(starts[-1], each) for each in (*starts, easy.start_s)) == 1
     assert starts[-1][0] > easy.start_s[0], "the first job, of which nothing tells"
     unknown = played(3.0, 10.0).strength
