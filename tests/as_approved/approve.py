@@ -1,7 +1,8 @@
 """Runs the commands, and says in short what each printed and wrote: words as they are, tables and pages by their parts.
 
-    python -m tests.as_approved.approve            what is not as it was approved
-    python -m tests.as_approved.approve --write    approve what there is now
+    python -m tests.as_approved.approve                 what is not as it was approved
+    python -m tests.as_approved.approve --write         approve what there is now
+    python -m tests.as_approved.approve days --write    approve one group of commands
 
 A part of a file is a column of a table, a key of a JSON document, or a piece of a page. Each has a sum of its content,
 so that a change says where it is; `git diff` of the sums shows what a commit changes for its users.
@@ -17,22 +18,26 @@ import io
 import json
 import os
 import re
+import resource
+import shlex
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
+from itertools import count
 from pathlib import Path
+from types import SimpleNamespace
 from unittest.mock import patch
 
 from planner.cli.main import run
-from tests.as_approved.commands import COMMANDS, words_of, write_site
+from tests.as_approved.commands import GROUPS, Step
 
-APPROVED = Path(__file__).parent / "approved.txt"
+APPROVED = Path(__file__).parent / "approved"
 
 MASKS = (
-    (r'("(?:began|ended|made|solve_s|found_s|cpu_s|wall_s|replay_s|seconds|elapsed_s)": )[^,}\n]+', r'\1"_"'),
+    (r'("(?:began|ended|made|solve_s|found_s|wall_s|replay_s|seconds|elapsed_s)": )[^,}\n]+', r'\1"_"'),
     (r"\b\d+\.\d s\b", "_ s"),
     (r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?\+00:00", "MOMENT"),
-    (r"(?m)  0\.\d{4}$", "  _"),
     (r'<data value="0\.0\d*">[^<]*</data>', "_"),
 )
 """What differs from run to run."""
@@ -41,25 +46,54 @@ UNSTABLE = ("versions", "planner", "workers", "outputs", "seal")
 """Keys of JSON documents that differ from machine to machine."""
 
 
-def lines_now() -> Iterator[str]:
-    """A line for each part of all that the commands print and write, in a folder of their own."""
-    width = patch.dict(os.environ, COLUMNS="80")
-    with width, tempfile.TemporaryDirectory() as name, contextlib.chdir(name):
+def approved(group: str) -> Path:
+    """Where it is kept what the commands of a group print and write."""
+    return APPROVED / f"{group}.txt"
+
+
+def require_as_approved(group: str) -> None:
+    """AssertionError unless a group of commands prints and writes what was approved, to the byte."""
+    now = list(lines_now(group))
+    before = approved(group).read_text(encoding="utf-8").splitlines()
+    gone, new = (sorted(set(one) - set(other)) for one, other in ((before, now), (now, before)))
+    words = f"look at it, then: python -m tests.as_approved.approve {group} --write"
+    assert (gone, new) == ([], []), words
+    assert now == before
+
+
+def lines_now(group: str) -> Iterator[str]:
+    """A line for each part of all that the commands of a group print and write, in a folder of their own.
+
+    Every look at the clock of CPU time is a 64th of a second after the one before.
+    """
+    width, cpu_s = patch.dict(os.environ, COLUMNS="80"), count(0, 1 / 64)
+    clock = patch.object(time, "process_time", lambda: next(cpu_s))
+    children = patch.object(resource, "getrusage", lambda who: SimpleNamespace(ru_utime=0.0, ru_stime=0.0))
+    with width, clock, children, tempfile.TemporaryDirectory() as name, contextlib.chdir(name):
         here = Path.cwd()
-        write_site(here)
+        write, steps = GROUPS[group]
+        write(here)
         files: Files = {}
         known = _sums(here, files)
-        for command in COMMANDS:
+        for command, step in steps.items():
             out, err = io.StringIO(), io.StringIO()
             with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-                code = run(words_of(command))
-            yield f"== {command}: plan {COMMANDS[command]}"
+                code = _taken(step, here)
+            yield f"== {command}{f': plan {step}' if isinstance(step, str) else ''}"
             yield f"ends with {code}"
             for printed in (out.getvalue(), err.getvalue()):
                 yield from (f"  {line}" for line in _masked(printed, here).splitlines() if line.strip())
             sums = _sums(here, files)
             yield from (f"{part} {value}" for part, value in sums.items() if known.get(part) != value)
             known = sums
+
+
+def _taken(step: Step, here: Path) -> int:
+    """The exit code of a command, or of what else is done."""
+    if isinstance(step, str):
+        return run(shlex.split(step))
+    step(here)
+    return 0
 
 
 def _masked(text: str, here: Path) -> str:
@@ -98,8 +132,7 @@ def _sum(content: str) -> str:
 
 def _columns(text: str) -> Iterator[tuple[str, str]]:
     for cells in zip(*csv.reader(io.StringIO(text)), strict=False):
-        if cells[0] != "cpu_s":
-            yield cells[0], "\n".join(cells)
+        yield cells[0], "\n".join(cells)
 
 
 def _keys(text: str) -> Iterator[tuple[str, str]]:
@@ -120,21 +153,29 @@ def _pieces(text: str) -> Iterator[tuple[str, str]]:
         )
 
 
-PARTS = {".csv": _columns, ".json": _keys, ".html": _pieces}
+def _whole(text: str) -> Iterator[tuple[str, str]]:
+    yield "all", text
+
+
+PARTS = {".csv": _columns, ".json": _keys, ".html": _pieces, ".md": _whole, ".swf": _whole}
 """How a file is taken apart, by the end of its name."""
 
 
 def main() -> int:
     """Compare, or approve."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("groups", nargs="*", help=f"of {', '.join(GROUPS)}; all if none is named")
     parser.add_argument("--write", action="store_true", help="approve what there is now")
-    lines = list(lines_now())
-    if parser.parse_args().write:
-        APPROVED.write_text("\n".join(lines) + "\n", encoding="utf-8")
-        return 0
-    other = sorted(set(lines) ^ set(APPROVED.read_text(encoding="utf-8").splitlines()))
-    print("\n".join(other))
-    return int(bool(other))
+    chosen = parser.parse_args()
+    is_same = True
+    for group in chosen.groups or GROUPS:
+        lines = list(lines_now(group))
+        if chosen.write:
+            approved(group).write_text("\n".join(lines) + "\n", encoding="utf-8")
+        elif other := sorted(set(lines) ^ set(approved(group).read_text(encoding="utf-8").splitlines())):
+            is_same = False
+            print("\n".join(other))
+    return int(not is_same)
 
 
 if __name__ == "__main__":

@@ -1,12 +1,14 @@
-"""A small site with all that a site can have, and the commands whose every word is kept as it was approved."""
+"""Small sites and traces, and the commands whose every word is kept as it was approved."""
 
 from __future__ import annotations
 
-import shlex
+from collections.abc import Callable
 from pathlib import Path
+from shutil import copyfile
 
 from tests.days import write_small_site
 from tests.pages.conftest import RICH_SITE, rich_jobs
+from tests.pages.study_pages import made_up_reports
 
 NIGHT = """\
 description: The same site with dearer evenings, demand charge and no sun
@@ -40,7 +42,10 @@ DAY, NEXT, MOMENT = "2024-06-01", "2024-06-02", "2024-06-02T09:30+02:00"
 SHORT = "-m est --bound-time 0 --iterations 200 --time-limit 10m"
 REPLAYED = f"--scenario site --from 2024-05-31 --to {DAY}"
 
-COMMANDS = {
+Step = str | Callable[[Path], None]
+"""The words of a command, or what else is done in a folder."""
+
+DAYS: dict[str, Step] = {
     "day": f"--day {DAY} {SHORT}",
     "next-day": f"--day {NEXT} {SHORT}",
     "now": f"now --at {MOMENT} {SHORT}",
@@ -76,6 +81,75 @@ def write_site(folder: Path) -> None:
     (folder / "prices.csv").write_text(PRICES, encoding="utf-8")
 
 
-def words_of(name: str) -> list[str]:
-    """The words of a command."""
-    return shlex.split(COMMANDS[name])
+def write_trace(folder: Path) -> None:
+    """Write a trace of 120 jobs on 32 processors, which at first get more work than they can do."""
+    jobs = []
+    for k in range(120):
+        runtime_s = 30 + k**3 * 53 % (7200 if k % 5 else 600)
+        width = 1 + k * 29 % (32 if k % 9 == 0 else 12)
+        asked_s = max(60, (runtime_s + (k * 97 % 5000 if k % 3 else 0) - (20 if k % 17 == 0 else 0)) // 60 * 60)
+        jobs.append((k * k * 37 % 28_800, runtime_s, width, asked_s, k % 7, k % 5, k % 4))
+    lines = ["; MaxProcs: 32", "; UnixStartTime: 1338508800"]
+    for number, (submit_s, runtime_s, width, asked_s, user, name, queue) in enumerate(sorted(jobs), start=1):
+        more = f"{user} {user % 3} {name} {queue} {1 + number % 2} -1 -1"
+        lines.append(f"{number} {submit_s} -1 {runtime_s} {width} -1 -1 {width} {asked_s} -1 1 {more}")
+    (folder / "made.swf").write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+ALL_METRICS = "--metrics all -q"
+REPLAYS: dict[str, Step] = {
+    "rules": "simulate made.swf -p easy,list,strict,greedy,conservative,easy-sjbf,saf-easy-sjbf,laljf-greedy,spf-strict"
+    f" -e actual,requested,last2,hierarchy,survival-3,data --out rules {ALL_METRICS}",
+    "deadlines": "simulate made.swf -p deadline,deadline-early,conservative --deadlines 40 -e requested,last2"
+    f" --correction steps --out deadlines {ALL_METRICS}",
+    "orders": "simulate made.swf -p order-af,order-awf,order-bsld+,order-p2sf+,order-p2sf-ratio,order-bsld-ahead"
+    f" -e requested,actual*0.5 --round-estimates --correction double --out orders {ALL_METRICS}",
+    "offline": "simulate made.swf -p easy -e cvh --offline af,awf,bsld,p2sf --trim steady --out known --json"
+    f" {ALL_METRICS}",
+    "part": "simulate made.swf -p easy,list --partition 2 --processors 20 --trim last --page part.html",
+}
+"""Replays of the trace."""
+
+
+def write_logs(folder: Path) -> None:
+    """Write the trace under the names of logs of which figures are published, and jobs for two classes of nodes."""
+    write_trace(folder)
+    for name in ("CTC-SP2-1996-3.1-cln", "SDSC-BLUE-2000-4.2-cln"):
+        copyfile(folder / "made.swf", folder / f"{name}.swf")
+    lines = ["job_id,submit_unix,requested_s,units,cores,memory_gb,gpus,runtime_s"]
+    for k in range(20):
+        lines.append(f"{k},{1_700_000_000 + 60 * k},{900 + k},16,256,64,{16 * (k % 2)},{300 + 10 * k}")
+    (folder / "eurora.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def write_made_up(folder: Path) -> None:
+    """Write what studies leave of figures that are made up, as many as real ones have."""
+    for name, (study, report) in made_up_reports(folder).items():
+        report.write(folder / "made-up" / name, name, study.page(report))
+
+
+CTC, BLUE = "CTC-SP2-1996-3.1-cln.swf", "SDSC-BLUE-2000-4.2-cln.swf"
+STUDIES: dict[str, Step] = {
+    "made-up": write_made_up,
+    "metrics": f"study metrics {CTC} --steps 3 -q",
+    "deadlines": f"study deadlines {BLUE} --seeds 2 --percent 20,60 -q",
+    "deadlines-published": f"study deadlines {BLUE} --as-published --seeds 1 --percent 20 -q --out published",
+    "predictions": f"study predictions {BLUE} -q",
+    "workloads": f"study workloads {CTC} {BLUE} -q",
+    "cp-online": f"study cp-online {CTC} -p easy,order-af,saf-list --seeds 2 -q",
+    "dispatchers": "study dispatchers eurora.csv -p pcp21,pcp21s,easy,order-stretch -e actual --nodes 8,16 --queues 4"
+    " --dispatch-steps 50 --evaluations 2 -q",
+    "operation": "study operation --sites sample --no-bounds --only '*/flat/*' --only '*/bands/*/0h/*' -q",
+    "ledger": "study fidelity -q",
+}
+"""Studies of figures that are made up, and of the trace."""
+
+
+Group = tuple[Callable[[Path], None], dict[str, Step]]
+"""What writes the files that commands read, and the commands in turn: what one leaves, others go on from."""
+
+GROUPS: dict[str, Group] = {
+    "days": (write_site, DAYS),
+    "replays": (write_trace, REPLAYS),
+    "studies": (write_logs, STUDIES),
+}

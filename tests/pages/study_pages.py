@@ -13,6 +13,8 @@ from planner.studies.deadlines import DeadlineStudy
 from planner.studies.dispatchers import DispatcherStudy
 from planner.studies.metrics import MetricsStudy
 from planner.studies.operation import OperationStudy
+from planner.studies.report import StudyReport
+from planner.studies.study import Study
 from tests.curie23_days import HandMadeStudy, shown
 from tests.studies.test_cp_online_study import found_of
 from tests.studies.test_cp_online_study import told as cp_online_told
@@ -43,6 +45,13 @@ def write_pages(folder: Path) -> None:
 
 def made_up(folder: Path) -> dict[str, str]:
     """Most of the pages by name."""
+    return {"replay": replays()} | {
+        name: study.page(report) for name, (study, report) in made_up_reports(folder).items()
+    }
+
+
+def made_up_reports(folder: Path) -> dict[str, tuple[Study, StudyReport]]:
+    """Studies with a report of figures that are made up, by name."""
     kth = folder / "KTH-SP2-filtered.swf"
     kth.touch()
     queued = CpOnlineStudy(traces=(kth,), policies=("easy", "order-af", "order-awf"), estimates=ESTIMATES, seeds=2)
@@ -60,12 +69,11 @@ def made_up(folder: Path) -> dict[str, str]:
     measured = found_of(packed, (metrics_told(51.0 + k % 10) for k in range(20)))
     curie23 = HandMadeStudy()
     return {
-        "replay": replays(),
-        "metrics": packed.page(packed.report(measured)),
-        "curie23": curie23.page(shown(curie23)),
-        "operation": operation.page(operation.report(operation_found(operation))),
-        "cp-online": queued.page(queued.report(planned)),
-        "dispatchers": dispatchers.page(dispatchers.report(dispatched)),
+        "metrics": (packed, packed.report(measured)),
+        "curie23": (curie23, shown(curie23)),
+        "operation": (operation, operation.report(operation_found(operation))),
+        "cp-online": (queued, queued.report(planned)),
+        "dispatchers": (dispatchers, dispatchers.report(dispatched)),
     }
 
 
