@@ -15,7 +15,7 @@ import pandas as pd
 import pytest
 
 import planner
-from planner.api.results import RunResult
+from planner.api.results import DayResult, RunResult
 from planner.cli.main import run
 from planner.inputs.slurm.queue import Queue
 from planner.slurm.apply import Applied
@@ -181,6 +181,33 @@ def test_a_run_is_told_in_a_line(bound: float | None, most: str) -> None:
     """With what no run exceeds, where that is known."""
     whole = {"bound_eur": bound, "first": "2024-06-01", "last": "2024-06-02", "profit_eur": 3.0}
     assert repr(RunResult(Path("out"), (), whole)) == f"<0 days, 2024-06-01 to 2024-06-02: {most}>"
+
+
+def test_days_of_a_run_are_rows_of_a_frame() -> None:
+    """By hand: energy is that of computers and cooling, the bound that of what happened where that was settled."""
+    totals = {"profit_eur": 5.0, "revenue_eur": 8.0, "energy_cost_eur": 3.0, "pue": 1.25, "carbon_kg": 2.0}
+    totals |= {"it_kwh": 8.0, "cooling_kwh": 2.0}
+    known = {"totals": totals, "jobs": {"started": 4, "finished": 3, "deferred": 2}}
+    known |= {"bound_eur": 6.0, "real_bound_eur": 7.0}
+    days = [
+        DayResult(Path("out"), known | {"day": "2024-06-01", "execute": "planned"}),
+        DayResult(Path("out"), known | {"day": "2024-06-02", "execute": "actual"}),
+    ]
+    frame = RunResult(Path("out"), tuple(days), {}).frame()
+    assert frame["day"].astype(str).tolist() == ["2024-06-01", "2024-06-02"]
+    rest = frame.drop(columns="day").to_dict("records")
+    same = {"profit_eur": 5.0, "revenue_eur": 8.0, "energy_cost_eur": 3.0, "kwh": 10.0, "pue": 1.25, "carbon_kg": 2.0}
+    same |= {"started": 4, "finished": 3, "deferred": 2}
+    assert rest == [same | {"bound_eur": 6.0}, same | {"bound_eur": 7.0}]
+
+
+def test_who_asks_hears_of_the_bound(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever was told before, in the end it is the bound that the day's summary has."""
+    monkeypatch.chdir(write_small_site(tmp_path))
+    told: list[str] = []
+    summary = planner.plan(DAY, method="est", bound_time_s=10, on_progress=told.append).summary
+    bounds = [line for line in told if line.startswith("no plan earns more than ")]
+    assert bounds[-1] == f"no plan earns more than {summary['bound_eur']:,.2f}"
 
 
 @pytest.mark.parametrize("apply", [False, True])

@@ -118,7 +118,7 @@ def _parameter(each: StudyOption) -> inspect.Parameter:
             default = each.example
         elif each.kind in ("numbers", "percents") and each.default:
             more["show_default"] = each.example
-        elif each.kind == "number" and each.bounds is not None:
+        elif each.bounds is not None:
             more |= {"min": int(each.bounds.low)}
             more |= {"max": int(each.bounds.high)} if each.bounds.high < math.inf else {}
         info = typer.Option(*each.flags, **more)

@@ -63,20 +63,20 @@ def _read_plant(path: Path) -> tuple[CoolingPlant, bool]:
 
 
 def _loop(side: str, given: object, base: CoolingLoop | None, problems: list[str]) -> CoolingLoop | None:
+    """The loop of the base plant with the values of a file; None where there is a problem."""
     if base is None:
         problems.append(f"{side}: the base plant has no such loop; write base: hybrid")
-        return None
-    if not isinstance(given, Mapping):
+    elif not isinstance(given, Mapping):
         problems.append(f"{side}: must hold nameplate values, such as chiller_cop: 3.0")
-        return base
-    problems += [f"{side}: {_unknown(str(key), tuple(LOOP_BOUNDS))}" for key in given if key not in LOOP_BOUNDS]
-    known = {key: value for key, value in given.items() if key in LOOP_BOUNDS}
-    numbers = {key: _number(f"{side}.{key}", value, problems) for key, value in known.items()}
-    try:
-        return replace(base, **numbers)
-    except InputError as error:
-        problems.append(f"{side}: {error}")
-        return base
+    else:
+        problems += [f"{side}: {_unknown(str(key), tuple(LOOP_BOUNDS))}" for key in given if key not in LOOP_BOUNDS]
+        known = {key: value for key, value in given.items() if key in LOOP_BOUNDS}
+        numbers = {key: _number(f"{side}.{key}", value, problems) for key, value in known.items()}
+        try:
+            return replace(base, **numbers)
+        except InputError as error:
+            problems.append(f"{side}: {error}")
+    return None
 
 
 def _number(key: str, value: object, problems: list[str]) -> float:

@@ -90,3 +90,16 @@ def test_bad_input(
     assert run(["study", "curie23", *arguments]) == 2
     assert expected in capsys.readouterr().err
     assert json.dumps([path.name for path in tmp_path.iterdir()]) == "[]"
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("workloads none.swf --workers 3", "'--workers'"),
+        ("workloads none.swf --jobs 0", "'--jobs'"),
+    ],
+)
+def test_a_number_that_cannot_be(words: str, expected: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Refused by what the option says of itself, with and without an upper end."""
+    assert run(["study", *words.split()]) == 2
+    assert expected in capsys.readouterr().err

@@ -36,6 +36,7 @@ def test_curves_and_map_show_the_cells_of_the_table(highest: float, monkeypatch:
     image = heat_map.images[0]
     assert image.get_extent() == [-20.0, 40.0, 5.0, 215.0]
     assert np.array_equal(image.get_array(), 100 * cooling)
+    assert image.get_clim() == (0.0, 100 * highest)
     labels = {text.get_position(): text.get_text() for text in heat_map.texts}
     rows = {10 * row + 10: row for row in (2, 5, 8, 10, 12, 15, 18)}
     assert labels == {

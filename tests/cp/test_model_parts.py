@@ -17,6 +17,7 @@ from planner.cp.engines.cpsat_terms import Arithmetic, Bands, Term, constant
 from planner.cp.engines.engine import UNKNOWN
 from planner.cp.fixed_work import FixedWork
 from planner.cp.interval_rates import ENERGY_STEPS, MONEY_STEPS, WholeUnits
+from planner.cp.model import ProfitModel
 from planner.cp.relaxation import PICKERS
 from planner.cp.repair import without
 from planner.cp.subproblem import Subproblem, assign_nodes, busy_share, is_exact_when_pooled
@@ -140,6 +141,14 @@ def test_energy_of_what_does_not_change() -> None:
     fixed = FixedWork.of(problem, Subproblem.whole_day(problem))
     assert fixed.energy_mws(2 * HOUR, 4 * HOUR) == 1_500 * HOUR * 1000
     assert fixed.revenue_eur == pytest.approx(3 * 3 * 0.1)
+
+
+@pytest.mark.parametrize("mean_cost", [False, True])
+def test_what_no_engine_decides_is_in_the_constant(mean_cost: bool) -> None:
+    """The running job earns 9 core-hours at 0.1 EUR, and its 1 kW costs 0.1, 0.3 and 0.3 EUR/kWh until three."""
+    problem = replace(whole_nodes(), segments=day(prices=(0.1, 0.3)).segments)
+    whole = replace(Subproblem.whole_day(problem), mean_cost=mean_cost)
+    assert ProfitModel(problem, whole).objective.constant_eur == pytest.approx(0.9 - 0.7)
 
 
 def test_a_job_taken_out_leaves_the_others_where_they_are() -> None:

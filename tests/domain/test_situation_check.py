@@ -10,10 +10,19 @@ import pytest
 
 from planner.domain.cluster import Cluster, NodeClass
 from planner.domain.job import Job, UnitGroup
-from planner.domain.situation import NodeState, Outage, Situation, StartedJob
+from planner.domain.situation import (
+    UNTIL_FURTHER_NOTICE_S,
+    NodeOutage,
+    NodeState,
+    Outage,
+    Situation,
+    StartedJob,
+    node_outages,
+)
 from planner.domain.situation_check import require_possible
 from planner.errors import InputError
 from planner.units import utc_text
+from tests.factories import DAY
 
 CLUSTER = Cluster((NodeClass("cpu", 3, {"cores": 8, "memory_gb": 16}), NodeClass("gpu", 1, {"cores": 4, "gpus": 2})))
 NOW = 1717228800
@@ -205,3 +214,14 @@ def test_an_outage_ends_after_it_begins() -> None:
         "an outage ends at 2024-06-01T08:00:00Z, not after its start at 2024-06-01T08:00:00Z; correct its times",
         lambda: outage("down", 0, 0),
     )
+
+
+def test_outages_in_seconds_of_a_day() -> None:
+    """One that began the day before closes the node from midnight on; one of yesterday is over and does not count."""
+    midnight = DAY.start_unix
+    outages = (
+        Outage(0, midnight - 5000, midnight + 700, "drain"),
+        Outage(1, midnight + 60, None, "drain"),
+        Outage(2, midnight - 5000, midnight, "drain"),
+    )
+    assert node_outages(outages, DAY) == (NodeOutage(0, 0, 700), NodeOutage(1, 60, UNTIL_FURTHER_NOTICE_S))

@@ -275,6 +275,15 @@ def test_one_day_is_named_once() -> None:
     assert days_from(3, DAY, "2024-06-03") == f"3 days from {DAY} to 2024-06-03"
 
 
+@pytest.mark.parametrize(("count", "joined", "drawn"), [(1, True, 0), (2, True, 1), (2, False, 0)])
+def test_points_are_joined_by_a_line_where_that_is_asked_for(count: int, joined: bool, drawn: int) -> None:
+    """One point has none; all points are there in any case."""
+    axis = Axis("EUR", str)
+    points = [Point(f"p{k}", k, k, "a point", "a1") for k in range(count)]
+    figure = str(scatter("t", [Series("line", "a1", points, joined=joined)], axis, axis, beside=axis, name="f"))
+    assert (figure.count("<polyline"), figure.count('class="point"')) == (drawn, count)
+
+
 @pytest.mark.parametrize(("is_dashed", "signs"), [(False, (0, "thin")), (True, (1, "dash"))])
 def test_a_dashed_line_is_dashed_in_the_legend(is_dashed: bool, signs: tuple[int, str]) -> None:
     """The sign of a line beside its name is drawn as the line is."""

@@ -24,7 +24,7 @@ from planner.places import shipped_folder
 from planner.planning import plan_day as plan_module
 from planner.planning.outlook import DEARER, ahead_summary, in_money, lets_wait, with_outlook, with_time_ahead
 from planner.planning.plan_day import plan_day
-from planner.planning.wait_and_late_prices import LATE_AFTER_S, LATE_TIMES
+from planner.planning.wait_and_late_prices import LATE_AFTER_S, LATE_TIMES, LOAD_DAYS, last_jobs
 from planner.scenario.load import load_scenario
 from planner.scenario.schema import Scenario
 
@@ -272,3 +272,16 @@ def test_the_published_goal_has_no_outlook(tmp_path: Path) -> None:
     assert day.outlook is None
     assert all(job.easy_unix is None for job in day.problem.jobs)
     assert not (day.ahead or day.problem).waits
+
+
+@pytest.mark.parametrize(("eldest_days", "count"), [(LOAD_DAYS - 0.5, 2), (LOAD_DAYS - 1.5, 0)])
+def test_who_does_not_know_a_week_knows_nothing_of_it(tmp_path: Path, eldest_days: float, count: int) -> None:
+    """Of jobs of the last days alone, the work of a week is not known; one for too many cores never counts."""
+    day = build_day(scenario_of(), FIRST)
+    lines = ["job_id,submit_unix,requested_s,units,cores_per_unit,power_w"]
+    for name, days_ago, units in (("a", eldest_days, 1), ("b", 2.0, 1), ("big", 1.0, 33)):
+        submit_unix = day.problem.horizon.start_unix - round(days_ago * DAY_S)
+        lines.append(f"{name},{submit_unix},3600,{units},4,100")
+    (tmp_path / "jobs.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    scenario = scenario_of(f"jobs={{source: {tmp_path / 'jobs.csv'}}}")
+    assert len(last_jobs(scenario, day.problem)) == count

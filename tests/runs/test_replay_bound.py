@@ -22,7 +22,7 @@ from planner.online.audit_replay import violations
 from planner.online.policies import policy_named
 from planner.online.replay import Replay, replay
 from planner.runs import replay_ledger
-from planner.runs.bounds_over_days import clairvoyant_bound
+from planner.runs.bounds_over_days import clairvoyant_bound, limit_beside
 from planner.runs.replay_ledger import settle_replays, settle_window, sum_of_days
 from planner.scenario.schema import Scenario
 from tests.runs.replayed_site import FIRST_DAY, random_site
@@ -99,6 +99,18 @@ def test_what_cannot_move_earns_its_bound(tmp_path: Path, seed: int) -> None:
     assert np.all(run.wait_s == 0)
     bound = clairvoyant_bound(scenario, source.jobs, source.trace, run.start_s, first_day=FIRST_DAY, days=3)
     assert bound.profit_eur == pytest.approx(profit(scenario, source, run, 3), abs=1e-4)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_nothing_is_saved_where_nothing_can_move(tmp_path: Path, seed: int) -> None:
+    """From the second day on too, when what runs since the first one goes on: all start as under EASY, at once."""
+    scenario, source = random_site(tmp_path, 200 + seed, jobs=8, nodes=20, one_unit=True, plain=True)
+    run = easy(source)
+    for first_day in (FIRST_DAY, FIRST_DAY + dt.timedelta(days=1)):
+        found = limit_beside(scenario, source.jobs, run, 0, first_day=first_day, time_limit_s=60)
+        assert found.saved_eur == pytest.approx(0, abs=1e-4)
+    later = limit_beside(scenario, source.jobs, run, 6 * 3600, first_day=first_day, time_limit_s=60)
+    assert later.saved_eur > 0.001
 
 
 @pytest.mark.slow(keep=2)
