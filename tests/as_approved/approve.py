@@ -38,6 +38,7 @@ MASKS = (
     (r'("(?:began|ended|made|solve_s|found_s|wall_s|replay_s|seconds|elapsed_s)": )[^,}\n]+', r'\1"_"'),
     (r"\b\d+\.\d s\b", "_ s"),
     (r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?\+00:00", "MOMENT"),
+    (r"\b20\d{6}T\d{6}Z", "MOMENT"),
     (r'<data value="0\.0\d*">[^<]*</data>', "_"),
 )
 """What differs from run to run."""

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from shutil import copyfile
 
-from tests.days import write_small_site
+from tests.days import JOBS, write_small_site
 from tests.pages.conftest import RICH_SITE, rich_jobs
 from tests.pages.study_pages import made_up_reports
 
@@ -145,6 +145,108 @@ STUDIES: dict[str, Step] = {
 """Studies of figures that are made up, and of the trace."""
 
 
+RULED_SITE = """\
+description: Six nodes that sleep, below a limit of power, for jobs with all that can be asked for
+zone: Europe/Paris
+jobs: {source: ../jobs/queue.csv, visibility: day}
+cluster:
+  classes:
+    cpu: {count: 4, capacity: {cores: 8, memory_gb: 32}, idle_w: 20, sleep_w: 5}
+    gpu: {count: 2, capacity: {cores: 8, memory_gb: 64, gpus: 4}, idle_w: 30}
+  power_limit_kw: 0.9
+weather: {source: sample}
+tariff:
+  kind: bands
+  eur_per_kwh: 0.2
+  bands:
+    - {from: "00:00", to: "08:00", eur_per_kwh: 0.1}
+    - {from: "08:00", to: "20:00", eur_per_kwh: 0.5}
+cooling: {table: ../tables/small.csv}
+revenue: {eur_per_core_hour: 0.01}
+rules: {execute: actual}
+search: {lookahead_days: 2}
+"""
+
+
+def ruled_jobs() -> str:
+    """Jobs with deadlines, dependencies, begin times, priorities, weights, runtimes, and whole nodes."""
+    rows = [
+        "job_id,submit_time,requested_h,units,cores_per_unit,memory_gb_per_unit,gpus_per_unit,power_w,account,user,name"
+        ",runtime_s,deadline,revenue_weight,exclusive,priority,begin_time,dependency"
+    ]
+    for k in range(60):
+        submitted = f"2024-0{5 + (k > 25)}-{31 if k <= 25 else 1 + (k - 26) // 24:02}T{k * 5 % 24:02}:00:00+02:00"
+        hours, units, on_gpus = 1 + k * 11 % 7, 1 + (k % 7 == 3) + (k % 11 == 5), k % 6 == 1
+        deadline = "2024-06-02T12:00:00+02:00" if k % 13 == 4 else ""
+        begin = "2024-06-01T15:00:00+02:00" if k % 17 == 6 else ""
+        first = f"{('afterok', 'afterany', 'after')[k % 3]}:q{k - 9:02}" if k % 10 == 9 else ""
+        rows.append(
+            f"q{k:02},{submitted},{hours},{units},{1 + k * 7 % 8},{1 + k % 9},{1 + k % 2 if on_gpus else 0},{40 + k}"
+            f",{'abc'[k % 3]},{'uvwx'[k % 4]},n{k % 5},{hours * 3600 * (3 + k % 5) // 8},{deadline}"
+            f",{0.5 + k % 4},{'true' if k % 8 == 2 else ''},{1 + k % 3},{begin},{first}"
+        )
+    return "\n".join(rows) + "\n"
+
+
+FINISHED = """\
+job_id,submit_time,end_time,requested_h,units,cores_per_unit,user,name,exclusive,power_w
+a,2024-05-26T08:00:00+02:00,2024-05-26T10:00:00+02:00,2,1,8,u,n1,,160
+b,2024-05-28T08:00:00+02:00,2024-05-28T10:00:00+02:00,2,1,8,u,n1,,80
+c,2024-05-29T09:00:00+02:00,2024-05-29T11:00:00+02:00,2,1,2,v,,true,50
+d,2024-05-29T09:00:00+02:00,2024-05-29T11:00:00+02:00,2,1,2,v,,,999
+e,2024-05-29T09:00:00+02:00,2024-05-29T11:00:00+02:00,2,1,8,v,n2,,
+f,2024-05-29T09:00:00+02:00,2024-05-30T11:00:00+02:00,9,3,8,u,n1,,300
+g,2024-05-30T08:00:00+02:00,2024-05-31T09:00:00+02:00,2,2,8,w,n3,,40
+"""
+
+NOW_TABLE = """\
+job_id,submit_time,requested_h,units,cores_per_unit,state,start_time,end_time,nodes
+r1,2024-06-02T05:00:00+02:00,6,2,8,RUNNING,2024-06-02T06:00:00+02:00,,"cpu1,cpu2"
+r2,2024-06-02T05:00:00+02:00,3,1,4,RUNNING,2024-06-02T08:30:00+02:00,,cpu3
+e1,2024-06-02T05:00:00+02:00,2,1,8,DONE,2024-06-02T05:00:00+02:00,2024-06-02T06:00:00+02:00,cpu1
+p1,2024-06-02T07:00:00+02:00,5,1,8,PENDING,,,
+p2,2024-06-02T08:00:00+02:00,9,3,6,PENDING,,,
+p3,2024-06-02T08:00:00+02:00,1,1,2,PENDING,,,
+"""
+
+NODES_TABLE = """\
+node,state,from,to
+cpu4,down,2024-06-02T04:00:00+02:00,2024-06-02T12:00:00+02:00
+gpu1,drain,2024-06-02T11:00:00+02:00,
+"""
+
+
+def write_ruled(folder: Path) -> None:
+    """Write the site with rules, the ten jobs of another site, and tables of what has run."""
+    write_small_site(folder, RULED_SITE, ruled_jobs())
+    (folder / "jobs" / "ten.csv").write_text(JOBS, encoding="utf-8")
+    tables = {"finished.csv": FINISHED, "now.csv": NOW_TABLE, "nodes.csv": NODES_TABLE, "sacct.txt": SACCT}
+    for name, text in tables.items():
+        (folder / name).write_text(text, encoding="utf-8")
+
+
+LONGER = "--bound-time 0 --iterations 1500 --time-limit 10m"
+SEARCHES: dict[str, Step] = {
+    "harvest": f"--day {DAY} {LONGER} --also swf",
+    "audit": f"audit reports/site/{DAY}",
+    "why": f"why q44 reports/site/{DAY}",
+    "published": f"--day {DAY} {LONGER} --set goal.kind=published --set rules.defer=free --out published",
+    "carbon": f"--day {DAY} {LONGER} --set goal.carbon_limit_kg=4 --set carbon.g_per_kwh=400 --out carbon",
+    "full": f"--day {DAY} {LONGER} --set cluster.classes.cpu.count=2 --set rules.execute=requested --out full",
+    "promised": f"--day {DAY} {SHORT} -m hold --set rules.max_delay=6h --set rules.estimate=last2 --out promised",
+    "delay": f"--day {DAY} {SHORT} -m delay --jobs jobs/ten.csv --set search.delay.step=3h --out delay",
+    "held": f"simulate {REPLAYED} -p hold,hold:conservative,hold:strict,order-profit,pcp21"
+    " -e requested,last2 --set rules.max_delay=6h --metrics all -q --out held",
+    "now": f"now --at {MOMENT} --snapshot now.csv --nodes nodes.csv {LONGER} --out now",
+    "book": f"book --day {DAY} --sacct sacct.txt",
+    "report": f"report --day {DAY} --scenario site --by user",
+    "learn": "power learn --from finished.csv --out scenarios/power.json",
+    "errors": "power errors --from finished.csv --w-per-core 9.5",
+    "learned": f"check --day {DAY} --set power.learned=scenarios/power.json --fresh",
+}
+"""Searches at a site with rules, replays that hold jobs, and a day as it happened."""
+
+
 Group = tuple[Callable[[Path], None], dict[str, Step]]
 """What writes the files that commands read, and the commands in turn: what one leaves, others go on from."""
 
@@ -152,4 +254,5 @@ GROUPS: dict[str, Group] = {
     "days": (write_site, DAYS),
     "replays": (write_trace, REPLAYS),
     "studies": (write_logs, STUDIES),
+    "searches": (write_ruled, SEARCHES),
 }
