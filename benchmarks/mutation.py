@@ -377,7 +377,7 @@ class Tree:
 
     def __init__(self, folder: Path, limit_s: float) -> None:
         self._folder, self._limit_s = folder / "tree", limit_s
-        shutil.copytree(ROOT, self._folder, ignore=shutil.ignore_patterns(".*", "__pycache__", "reports"))
+        shutil.copytree(ROOT, self._folder, ignore=shutil.ignore_patterns(".*", "__pycache__"))
         subprocess.run([sys.executable, "-m", "tests.compile_kernels"], cwd=ROOT, check=True)
         if (kept := kept_folder()) is not None:
             shutil.copytree(kept.parent, folder / "compiled" / kept.parent.name)
