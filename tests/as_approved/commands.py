@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 from shutil import copyfile
+from typing import Any
+from unittest.mock import Mock
 
+import numpy as np
+
+import planner
+from planner.cooling.picture import _draw_curves, _draw_map
+from planner.cooling.plant import AIR, build_table
 from tests.days import JOBS, write_small_site
 from tests.pages.conftest import RICH_SITE, rich_jobs
 from tests.pages.study_pages import made_up_reports
@@ -247,6 +254,66 @@ SEARCHES: dict[str, Step] = {
 """Searches at a site with rules, replays that hold jobs, and a day as it happened."""
 
 
+QUICK = {"method": "est", "iterations": 200, "time_limit_s": 600.0, "bound_time_s": 0.0}
+
+
+def _shown(result: Any) -> None:
+    """Print what a result says of itself: a line, the table in notebooks, and its frame if it has one."""
+    print(repr(result))
+    print(result._repr_html_())
+    if hasattr(result, "frame"):
+        print(result.frame().to_csv())
+
+
+def show_days(folder: Path) -> None:
+    """Plan, go on, run, book and report."""
+    told: list[str] = []
+    more = {"on_progress": told.append}
+    planned = planner.plan(DAY, **QUICK, **more)
+    _shown(planned)
+    (folder / "power.html").write_text(planner.power_figure(planned.frames()), encoding="utf-8")
+    _shown(planner.now(at=MOMENT, snapshot="now.csv", nodes="nodes.csv", out="now", **QUICK, **more))
+    _shown(planner.run(DAY, NEXT, until_empty=True, out="run", **QUICK, **more))
+    _shown(planner.book(DAY, sacct="sacct.txt", **more))
+    _shown(planner.report(month="2024-06", by="user", statements=True, **more))
+    print("\n".join(told))
+
+
+def show_replays(folder: Path) -> None:
+    """Compare and replay."""
+    told: list[str] = []
+    how = {"iterations": 200, "time_limit_s": 600.0, "on_progress": told.append}
+    _shown(planner.compare(["site"], DAY, NEXT, methods=["est", "multisearch"], policies=["hold"], processes=1, **how))
+    replayed = planner.simulate(None, ["easy", "list"], ["requested", "last2"], scenario="site", first=DAY, last=NEXT,
+        metrics=["bsld", "wait"], out="replayed", page="replayed.html", on_progress=told.append)  # fmt: skip
+    print(repr(replayed))
+    print(replayed.frame().to_csv())
+    print("\n".join(told))
+
+
+def show_picture(folder: Path) -> None:
+    """Print what is drawn of a cooling table, call by call."""
+    table = build_table(AIR, name="air", max_power_w=5000, power_step_w=500)
+    figure, axes = Mock(), Mock()
+    _draw_curves(axes, table)
+    _draw_map(figure, axes, table)
+    for name, given, named in (*axes.mock_calls, *figure.mock_calls):
+        print(name, *map(_plain, given), *(f"{key}={_plain(value)}" for key, value in named.items()))
+
+
+def _plain(value: Any) -> Any:
+    """A drawn value as plain numbers; what was drawn before is only named."""
+    if isinstance(value, (np.ndarray, np.generic)):
+        return np.round(value, 4).tolist()
+    if isinstance(value, tuple):
+        return [_plain(each) for each in value]
+    return "drawn before" if isinstance(value, Mock) else value
+
+
+PYTHON: dict[str, Step] = {"days": show_days, "replays": show_replays, "picture": show_picture, "init": "init new"}
+"""What functions give that scripts call, and the picture of a table."""
+
+
 Group = tuple[Callable[[Path], None], dict[str, Step]]
 """What writes the files that commands read, and the commands in turn: what one leaves, others go on from."""
 
@@ -255,4 +322,5 @@ GROUPS: dict[str, Group] = {
     "replays": (write_trace, REPLAYS),
     "studies": (write_logs, STUDIES),
     "searches": (write_ruled, SEARCHES),
+    "python": (write_ruled, PYTHON),
 }
