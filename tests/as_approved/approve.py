@@ -132,7 +132,11 @@ def _sum(content: str) -> str:
 
 
 def _columns(text: str) -> Iterator[tuple[str, str]]:
-    for cells in zip(*csv.reader(io.StringIO(text)), strict=False):
+    lines = text.splitlines()
+    rows = [line for line in lines if not line.startswith("#")]
+    if len(rows) < len(lines):
+        yield "remarks", "\n".join(line for line in lines if line.startswith("#"))
+    for cells in zip(*csv.reader(rows), strict=True):
         yield cells[0], "\n".join(cells)
 
 

@@ -45,6 +45,22 @@ PRICES = "time,price\n" + "".join(
     for k in range(96)
 )
 
+PLANT = """\
+base: hybrid
+design_power_w: 8e3
+water_share: 0.7
+air: {chiller_cop: 3.4, free_cooling_limit_c: 12}
+"""
+
+WRONG_PLANT = """\
+base: air
+nam: plant
+water_share: many
+name: [1]
+air: {chiller_cpo: 3, chiller_cop: high}
+water: {chiller_cop: 3}
+"""
+
 DAY, NEXT, MOMENT = "2024-06-01", "2024-06-02", "2024-06-02T09:30+02:00"
 SHORT = "-m est --bound-time 0 --iterations 200 --time-limit 10m"
 REPLAYED = f"--scenario site --from 2024-05-31 --to {DAY}"
@@ -61,6 +77,9 @@ DAYS: dict[str, Step] = {
     "run": f"run --from {DAY} --to 2024-06-03 --until-empty --scenario night {SHORT} --run-bound-time 0",
     "compare": f"compare site night -p easy -p hold --from {DAY} --to {NEXT} {SHORT} --processes 1",
     "compare-weights": f"compare night --carbon-weights 0,50 --day {DAY} {SHORT} --processes 1",
+    "compare-waiting": f"compare night --waiting 0,0.02 --day {DAY} {SHORT} -m harvest --processes 1 --out waiting",
+    "compare-invest": f"compare night site --baseline night:est --invest 999 --day {DAY} {SHORT} --processes 1"
+    " --out years",
     "simulate": f"simulate {REPLAYED} -p easy -p saf-list -p conservative --page replay.html --out replay",
     "simulate-json": f"simulate {REPLAYED} -p list -e actual -e requested --metrics all --json",
     "savings": "savings --sacct sacct.txt --prices prices.csv --unit EUR/kWh --zone Europe/Paris --hours 6 --carbon 9",
@@ -68,10 +87,15 @@ DAYS: dict[str, Step] = {
     "report-day": f"report --day {DAY} --scenario site --by job",
     "check": f"check --fresh --day {DAY}",
     "table": "table build --out tables/made.csv --plant hybrid --max-power-kw 10 --power-step-w 1000",
+    "plant": "table build --plant plant.yaml --max-power-kw 7 --first-c -5 --out tables/own.csv",
+    "no-plant": "table build --plant wrong.yaml --out tables/wrong.csv",
     "show-scenarios": "show scenarios",
     "show-policies": "show policies",
     "show-metrics": "show metrics",
     "show-methods": "show methods",
+    "show-orderings": "show orderings",
+    "show-params": "show params",
+    "show-predictors": "show predictors",
     "unknown-method": f"--day {DAY} -m nonsense",
     "unknown-scenario": "check nonsense",
     "wrong-setting": f"--day {DAY} --set tariff.kind=cheap",
@@ -84,8 +108,9 @@ def write_site(folder: Path) -> None:
     """Write the site and what commands read beside it."""
     write_small_site(folder, RICH_SITE, rich_jobs())
     (folder / "scenarios" / "night.yaml").write_text(NIGHT, encoding="utf-8")
-    (folder / "sacct.txt").write_text(SACCT, encoding="utf-8")
-    (folder / "prices.csv").write_text(PRICES, encoding="utf-8")
+    tables = {"sacct.txt": SACCT, "prices.csv": PRICES, "plant.yaml": PLANT, "wrong.yaml": WRONG_PLANT}
+    for name, text in tables.items():
+        (folder / name).write_text(text, encoding="utf-8")
 
 
 def write_trace(folder: Path) -> None:
@@ -227,9 +252,23 @@ def write_ruled(folder: Path) -> None:
     """Write the site with rules, the ten jobs of another site, and tables of what has run."""
     write_small_site(folder, RULED_SITE, ruled_jobs())
     (folder / "jobs" / "ten.csv").write_text(JOBS, encoding="utf-8")
+    (folder / "groups.csv").write_text(grouped_jobs(), encoding="utf-8")
     tables = {"finished.csv": FINISHED, "now.csv": NOW_TABLE, "nodes.csv": NODES_TABLE, "sacct.txt": SACCT}
     for name, text in tables.items():
         (folder / name).write_text(text, encoding="utf-8")
+
+
+def grouped_jobs() -> str:
+    """Jobs of two sizes of units, more than the nodes can hold at once."""
+    rows = ["job_id,submit_unix,requested_s,runtime_s,unit_groups"]
+    for k in range(40):
+        more = f"; {1 + k % 2}x cores={1 + k % 4} memory_gb=8 gpus={k % 3}" if k % 3 else ""
+        asked_s = 600 + k * 977 % 9000
+        rows.append(
+            f"g{k},{1_717_200_000 + k * 301 % 4000},{asked_s},{asked_s * (2 + k % 3) // 4},"
+            f"{1 + k % 4}x cores={2 + k * 5 % 7} memory_gb={1 + k % 5}{more}"
+        )
+    return "\n".join(rows) + "\n"
 
 
 LONGER = "--bound-time 0 --iterations 1500 --time-limit 10m"
@@ -244,6 +283,8 @@ SEARCHES: dict[str, Step] = {
     "delay": f"--day {DAY} {SHORT} -m delay --jobs jobs/ten.csv --set search.delay.step=3h --out delay",
     "held": f"simulate {REPLAYED} -p hold,hold:conservative,hold:strict,order-profit,pcp21"
     " -e requested,last2 --set rules.max_delay=6h --metrics all -q --out held",
+    "groups": "simulate groups.csv --scenario site -p easy,list,order-af,conservative,saf-strict -q --out groups"
+    " --metrics all",
     "now": f"now --at {MOMENT} --snapshot now.csv --nodes nodes.csv {LONGER} --out now",
     "book": f"book --day {DAY} --sacct sacct.txt",
     "report": f"report --day {DAY} --scenario site --by user",
