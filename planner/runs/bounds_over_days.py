@@ -132,7 +132,7 @@ def run_problem(
     begun = build(scenario, horizon, situation, intake).problem
     window = window_of(scenario, first, (last - first).days + 1)
     empty, midnights = frame_of(scenario, window)
-    jobs = sorted([*begun.jobs, *_later_jobs(scenario, first, last, begun)], key=lambda job: job.submission_key)
+    jobs = sorted([*begun.jobs, *_later_jobs(scenario, first, last)], key=lambda job: job.submission_key)
     outages = node_outages(situation.outages, window)
     problem = replace(
         empty, jobs=tuple(jobs), running=begun.running, never=begun.never, rates=begun.rates, outages=outages
@@ -148,7 +148,7 @@ def _bills(scenario: Scenario, first: dt.date, midnights: Sequence[int]) -> list
     return [at for at, day in zip(midnights, days, strict=True) if day == first or day.day == 1]
 
 
-def _later_jobs(scenario: Scenario, first: dt.date, last: dt.date, begun: Problem) -> list[Job]:
+def _later_jobs(scenario: Scenario, first: dt.date, last: dt.date) -> list[Job]:
     """The jobs that the first day does not know yet, none released before the day that first knows it."""
     if last == first:
         return []
@@ -156,8 +156,7 @@ def _later_jobs(scenario: Scenario, first: dt.date, last: dt.date, begun: Proble
     second, end = Horizon(first, scenario.zone).next_day(), Horizon(last, scenario.zone)
     until_unix = end.end_unix if sees_day else end.start_unix
     new, _ = known_jobs(scenario, second, continues=True, until_unix=until_unix)
-    before = {job.id for job in begun.jobs} | {work.job.id for work in begun.running}
-    jobs, _ = sorted_out(scenario, [job for job in new if job.id not in before])
+    jobs, _ = sorted_out(scenario, new)
     return [job if sees_day else _known_next_day(job, scenario.zone) for job in jobs]
 
 
