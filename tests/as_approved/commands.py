@@ -11,8 +11,10 @@ from unittest.mock import Mock
 import numpy as np
 
 import planner
+from planner import defaults, limits
 from planner.cooling.picture import _draw_curves, _draw_map
 from planner.cooling.plant import AIR, build_table
+from planner.studies.study import options_of
 from tests.days import JOBS, write_small_site
 from tests.pages.conftest import RICH_SITE, rich_jobs
 from tests.pages.study_pages import made_up_reports
@@ -155,8 +157,10 @@ def write_logs(folder: Path) -> None:
 
 
 def write_made_up(folder: Path) -> None:
-    """Write what studies leave of figures that are made up, as many as real ones have."""
+    """Write what studies leave of made-up figures, as many as real ones have, and say what options they take."""
     for name, (study, report) in made_up_reports(folder).items():
+        for each in options_of(type(study)):
+            print(name, *each.flags, each.kind, each.bounds, each.default)
         report.write(folder / "made-up" / name, name, study.page(report))
 
 
@@ -332,6 +336,14 @@ def show_replays(folder: Path) -> None:
     print("\n".join(told))
 
 
+def show_limits(folder: Path) -> None:
+    """Print what numbers are taken where users give some, and what holds where they give none."""
+    for place in (limits, defaults):
+        for name, value in vars(place).items():
+            if name.isupper() and name != "ITERATIONS":  # tests search for less long
+                print(name, value)
+
+
 def show_picture(folder: Path) -> None:
     """Print what is drawn of a cooling table, call by call."""
     table = build_table(AIR, name="air", max_power_w=5000, power_step_w=500)
@@ -351,7 +363,13 @@ def _plain(value: Any) -> Any:
     return "drawn before" if isinstance(value, Mock) else value
 
 
-PYTHON: dict[str, Step] = {"days": show_days, "replays": show_replays, "picture": show_picture, "init": "init new"}
+PYTHON: dict[str, Step] = {
+    "days": show_days,
+    "replays": show_replays,
+    "picture": show_picture,
+    "limits": show_limits,
+    "init": "init new",
+}
 """What functions give that scripts call, and the picture of a table."""
 
 
