@@ -29,13 +29,13 @@ from planner.domain.situation import Situation
 from planner.inputs.build import build
 from planner.inputs.jobs.read import submitted_jobs
 from planner.limits import DAY_S
-from planner.online.day_policies import look_ahead
+from planner.online.day_under_policy import look_ahead
 from planner.online.expected_prices import QUARTER_S, QUARTERS_PER_DAY
 from planner.online.holding import Holding, HoldingReplay
 from planner.online.policies import policy_named
 from planner.online.replay import Replay, replay
 from planner.places import shipped_folder
-from planner.planning.how_to_hold import holding_of, holding_of_trace
+from planner.planning.hold_settings import holding_of, holding_of_trace
 from planner.runs.replay_ledger import origin_of
 from planner.scenario.load import load_scenario
 from planner.studies.data_files import data_folder

@@ -17,7 +17,7 @@ from planner.metrics import measure, metric_named
 from planner.online.lower_bounds import BOUNDED, lower_bound
 from planner.online.policies import OfflineSearch, policy_named
 from planner.online.replay import replay
-from planner.runs.simulate import outcome_of
+from planner.runs.measured_replays import outcome_of
 from planner.studies.data_files import data_folder
 
 

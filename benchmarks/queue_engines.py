@@ -19,7 +19,7 @@ from planner.domain.trace import pool_trace
 from planner.inputs.traces import Source, read_pool
 from planner.online.estimates import estimate_named
 from planner.online.policies import policy_named
-from planner.runs.simulate import Measurement, ReplayRun, RoundEngine, simulate
+from planner.runs.measured_replays import Measurement, ReplayRun, RoundEngine, simulate
 from planner.studies.data_files import data_home
 
 FEW = 60

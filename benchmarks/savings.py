@@ -19,7 +19,7 @@ from pathlib import Path
 from days import children_cpu_s
 
 from planner.domain.cluster import short_names
-from planner.inputs.jobs.swf_lines import read_swf_trace
+from planner.inputs.jobs.swf_file import read_swf_trace
 
 NODE_CORES = 16
 HEAD = "JobID|JobName|User|Account|Partition|State|Submit|Start|End|TimelimitRaw|NodeList|AllocCPUS|ConsumedEnergyRaw"

@@ -162,21 +162,21 @@ def _harvest(problem: Problem, params: Params, stop: Stop) -> Result:
 
 
 def _hold(problem: Problem, params: Params, stop: Stop) -> Result:
-    from planner.online.day_policies import look_ahead
+    from planner.online.day_under_policy import look_ahead
     from planner.online.holding import NO_HOLDING
 
     return look_ahead(problem, params.holding or NO_HOLDING, params.on_trial)
 
 
 def _easy(problem: Problem, params: Params, stop: Stop) -> Result:
-    from planner.online.day_policies import easy_result
+    from planner.online.day_under_policy import easy_result
 
     return easy_result(problem, params.on_trial)
 
 
 def _rule(name: str) -> Method:
     def method(problem: Problem, params: Params, stop: Stop) -> Result:
-        from planner.online.day_policies import rule_plan
+        from planner.online.day_under_policy import rule_plan
 
         return rule_plan(problem, name, params.on_trial)
 
@@ -233,7 +233,7 @@ def _of_rules(method: Method) -> Method:
 
 def rule_results(problem: Problem) -> dict[str, Result]:
     """What each of the rules makes of a day, as its method does; by name."""
-    from planner.online.day_policies import DayTrace, rule_plan
+    from planner.online.day_under_policy import DayTrace, rule_plan
 
     seen = _Seen.of(problem)
     day = DayTrace(seen.counted, seen.counted)

@@ -18,8 +18,8 @@ import planner
 from planner.api.results import DayResult, RunResult
 from planner.cli.main import run
 from planner.inputs.slurm.queue import Queue
-from planner.slurm.apply import Applied
-from planner.slurm.changes import Proposal
+from planner.slurm.choose_changes import Proposal
+from planner.slurm.send_changes import Applied
 from tests.days import BRIEF, DAY, write_small_site
 from tests.test_architecture import PACKAGE
 
@@ -223,8 +223,8 @@ def test_slurm_hears_of_a_plan_only_if_that_is_asked_for(
         calls.append(("apply", folder.name, yes))
         return became
 
-    monkeypatch.setattr("planner.slurm.apply.apply_plan", taken)
-    monkeypatch.setattr("planner.slurm.apply.forget_after", lambda *given: calls.append(given[1:]))
+    monkeypatch.setattr("planner.slurm.send_changes.apply_plan", taken)
+    monkeypatch.setattr("planner.slurm.send_changes.forget_after", lambda *given: calls.append(given[1:]))
     told: list[str] = []
     result = planner.now(
         at=f"{DAY}T06:00+00:00", iterations=1000, bound_time_s=0, method="est", apply=apply, on_progress=told.append

@@ -137,7 +137,7 @@ def test_commands_and_functions_write_the_same_files(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """In one folder by the command line, then in one of the same path by Python."""
-    monkeypatch.setattr("planner.runs.simulate.cpu_now_s", lambda: 0.0)
+    monkeypatch.setattr("planner.runs.measured_replays.cpu_now_s", lambda: 0.0)
     here = tmp_path / "here"
     found = []
     for way in (0, 1):

@@ -9,7 +9,7 @@ from pathlib import Path
 from planner.domain.cluster import Cluster
 from planner.domain.node_lists import format_unit_nodes
 from planner.domain.situation import SINCE_EVER, NodeState, Situation, StartedJob
-from planner.inputs.jobs.table import Columns, job_table_columns, write_columns
+from planner.inputs.jobs.job_table import Columns, job_table_columns, write_columns
 from planner.units import utc_text
 
 

@@ -137,7 +137,7 @@ def output_columns() -> str:
 
 def input_columns() -> str:
     """The columns that tables of jobs, snapshots and nodes may have."""
-    from planner.inputs.jobs.table import COLUMNS, RESOURCES
+    from planner.inputs.jobs.job_table import COLUMNS, RESOURCES
     from planner.inputs.jobs.unit_groups import resource_columns
     from planner.inputs.snapshots import NODE_COLUMNS, STATE_COLUMNS
 

@@ -28,7 +28,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from planner.accounting.room import FOR_EVER, Room, first_starts, occupation, step_table
+from planner.accounting.could_have_started import FOR_EVER, Room, first_starts, occupation, step_table
 from planner.domain.columns import Ints, JobColumns
 from planner.domain.plan import DEFERRED, Plan
 from planner.domain.problem import Problem

@@ -137,7 +137,7 @@ def now(
     done = plan_from(chosen, _watched(params, on_progress), asked, Path(out) / chosen.name)
     if not apply:
         return DayResult.of(done)
-    from planner.slurm.apply import apply_plan, forget_after
+    from planner.slurm.send_changes import apply_plan, forget_after
 
     became = apply_plan(done.folder, yes=True)
     forget_after(done.folder, chosen.slurm.keep_days, became)

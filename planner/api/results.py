@@ -18,7 +18,7 @@ from planner.runs.bounds_over_days import WholeRun
 from planner.runs.one_day import DoneDay
 from planner.runs.report import DoneReport
 from planner.runs.simulate_request import Replays
-from planner.slurm.apply import Applied, told_changes
+from planner.slurm.send_changes import Applied, told_changes
 from planner.store.cost_files import report_tables
 from planner.store.read_json import read_summary
 from planner.store.read_tables import read_table

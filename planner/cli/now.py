@@ -111,7 +111,7 @@ def _planned(
         return 0
 
     from planner.cli.slurm import NOT_AS_WANTED, applied, not_taken
-    from planner.slurm.apply import forget_after
+    from planner.slurm.send_changes import forget_after
 
     became = applied(done.folder, yes=True, as_json=as_json, quiet=quiet, also={"plan": done.summary.as_dict()})
     forget_after(done.folder, chosen.slurm.keep_days, became)

@@ -15,9 +15,9 @@ from planner.cli.terminal import say, say_json
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from planner.slurm.apply import Applied
-    from planner.slurm.changes import ChangeOutcome, Proposal
+    from planner.slurm.choose_changes import ChangeOutcome, Proposal
     from planner.slurm.journal import Change
+    from planner.slurm.send_changes import Applied
 
 NAMED = 5
 """Jobs that a line names of those that share a reason."""
@@ -31,7 +31,7 @@ def report(
     also: Mapping[str, Any] | None = None,
 ) -> None:
     """Say what would be changed, or what was; ``outcomes`` None: a dry run."""
-    from planner.slurm.apply import told_changes
+    from planner.slurm.send_changes import told_changes
 
     if as_json:
         say_json({**(also or {}), **told_changes(proposal, outcomes)})
@@ -159,7 +159,7 @@ def applied(
 
     ``quiet``: say only what Slurm has not taken, in one line; JSON that is asked for is printed all the same.
     """
-    from planner.slurm.apply import apply_plan
+    from planner.slurm.send_changes import apply_plan
 
     became = apply_plan(folder, yes=yes)
     for remark in () if quiet else became.remarks:
@@ -179,9 +179,9 @@ def undo(folder: PlanArgument, yes: YesOption = False, as_json: JsonOption = Fal
 
     Jobs get the begin time that they had before the first of ours. What somebody else has changed since stays.
     """
-    from planner.slurm.apply import carry_out, plan_undo
     from planner.slurm.commands import Slurm, queue_now
     from planner.slurm.journal import journal_of
+    from planner.slurm.send_changes import carry_out, plan_undo
     from planner.slurm.wanted import read_wanted
 
     slurm, journal = Slurm(), journal_of(folder)

@@ -1,6 +1,7 @@
 """Work that is not to be decided, as constants: started jobs, jobs outside the subproblem, and outages.
 
-The audit has code of its own for what work holds (`planner.accounting.room`): neither can hide a fault of the other.
+The audit has code of its own for what work holds (`planner.accounting.could_have_started`): neither can hide a fault
+of the other.
 """
 
 from __future__ import annotations

@@ -23,11 +23,11 @@ from planner.domain.situation import SINCE_EVER, NodeState, Outage, Situation, S
 from planner.domain.situation_check import require_possible
 from planner.errors import FileFormatError, InputError
 from planner.inputs.deal_units import Dealer, has_choice
+from planner.inputs.jobs.job_table import read_job_rows
 from planner.inputs.jobs.power_models import power_notes, power_of
 from planner.inputs.jobs.read import require_unscaled
-from planner.inputs.jobs.table import read_job_rows
-from planner.inputs.jobs.table_rows import Row, read_rows, require_known, row_time
 from planner.inputs.jobs.unit_groups import unit_shape_of
+from planner.inputs.table_cells import Row, read_rows, require_known, row_time
 from planner.limits import ENERGY_J
 from planner.places import document
 from planner.scenario.schema import Scenario

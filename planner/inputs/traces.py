@@ -19,7 +19,7 @@ from planner.domain.trace import Trace, cluster_trace_of, codes, deadlines, firs
 from planner.errors import InputError
 from planner.inputs.jobs.power_models import per_core, power_notes, power_of
 from planner.inputs.jobs.read import is_swf, known_jobs, read_jobs, submitted_jobs
-from planner.inputs.jobs.swf_jobs import (
+from planner.inputs.jobs.swf_cleaning import (
     CUT_RUNTIME,
     NO_PROCESSORS,
     NO_REQUEST,
@@ -33,7 +33,7 @@ from planner.inputs.jobs.swf_jobs import (
     start_unix_of,
     whole_jobs,
 )
-from planner.inputs.jobs.swf_lines import SwfTrace, read_swf_trace
+from planner.inputs.jobs.swf_file import SwfTrace, read_swf_trace
 from planner.inputs.jobs.unit_groups import UnitShape, unit_shape_of
 from planner.limits import PROCESSORS, UNIX_S
 from planner.scenario.jobs_power import FileJobs

@@ -1,9 +1,9 @@
 """Holding jobs for cheaper hours: every hour it is decided how much that is worth, by trying out the time ahead.
 
-The scheduler decides who starts where; what is decided here is one thing: this job not before then. The rule that
-holds a job (`planner.online.kernel.held_jobs`) weighs what energy costs at a later start against an hour of waiting at
-its price, times a strength. Which strength is best, or whether nothing is to be held, depends on what will arrive and
-on how full the machine is. So every hour the next day is run through with each of them, with arrivals as on days before
+The scheduler decides who starts where; what is decided here is one thing: this job not before then. The rule that holds
+a job (`planner.online.kernel.hold_one_job`) weighs what energy costs at a later start against an hour of waiting at its
+price, times a strength. Which strength is best, or whether nothing is to be held, depends on what will arrive and on
+how full the machine is. So every hour the next day is run through with each of them, with arrivals as on days before
 and with runtimes as of the jobs that ended, and the cheapest is used for the next hour.
 """
 
@@ -23,7 +23,7 @@ from planner.machine.timeline import NEVER
 from planner.online.expected_prices import QUARTER_S, EnergyCosts
 from planner.online.kernel import rollout as of
 from planner.online.kernel import steps
-from planner.online.kernel.held_jobs import look_again, note_outlook
+from planner.online.kernel.hold_one_job import look_again, note_outlook
 from planner.online.kernel.state import State
 from planner.online.replay_loops import Playing
 from planner.units import MILLI, SECONDS_PER_HOUR

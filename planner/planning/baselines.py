@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from planner.accounting.room import ready_moments
+from planner.accounting.could_have_started import ready_moments
 from planner.accounting.settle import settle
 from planner.domain.day_summary import Baseline, EasyDay
 from planner.domain.job import Job
@@ -16,7 +16,7 @@ from planner.domain.plan import Plan
 from planner.domain.problem import Problem, Running
 from planner.domain.waits import Waits
 from planner.methods import rule_results
-from planner.online.day_policies import easy_plan
+from planner.online.day_under_policy import easy_plan
 from planner.units import rounded
 
 

@@ -24,7 +24,7 @@ from planner.domain.plan import DEFERRED, Plan
 from planner.domain.problem import Problem
 from planner.machine.place import place_from
 from planner.methods import ENGINE_METHODS
-from planner.online.day_policies import RULES, STRICT, rule_plan
+from planner.online.day_under_policy import RULES, STRICT, rule_plan
 from planner.printable import one_line
 from planner.search.kernel.search_state import Habits
 from planner.search.multisearch import multisearch

@@ -36,7 +36,7 @@ from planner.domain.segment import Segment, split_segments
 from planner.domain.situation import node_outages
 from planner.inputs.build import Day, frame
 from planner.limits import DAY_S
-from planner.online.day_policies import easy_plan
+from planner.online.day_under_policy import easy_plan
 from planner.planning.baselines import waits_of
 from planner.planning.wait_and_late_prices import last_jobs, regime_of, wait_prices, waiting_price
 from planner.search.decode import decode, decode_after

@@ -26,13 +26,13 @@ from planner.domain.result import Candidate, MaxRuntime, Promises, Result
 from planner.errors import AuditError
 from planner.inputs.build import Day
 from planner.methods import HASTENED, LOOKING_AHEAD, Params, method_named
-from planner.online.day_policies import carry_out, easy_plan, rule_plan
+from planner.online.day_under_policy import carry_out, easy_plan, rule_plan
 from planner.online.holding import Holding
 from planner.planning.baselines import Baselines, baselines_of
 from planner.planning.carbon_goal import Limited, WholeRuns, goodness, limited_bound, weighed, within_limit
 from planner.planning.compile_first import make_ready
 from planner.planning.deferral_reasons import deferrals_of, why_late
-from planner.planning.how_to_hold import holding_of_day
+from planner.planning.hold_settings import holding_of_day
 from planner.planning.outlook import (
     MOST_RAISES,
     after_the_day,

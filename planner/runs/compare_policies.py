@@ -33,12 +33,12 @@ from planner.online.objectives import NO_PROFIT
 from planner.online.policies import Policy
 from planner.online.replay import Replay, replay
 from planner.planning.energy_costs import profit_terms_of
-from planner.planning.how_to_hold import holding_of_trace
+from planner.planning.hold_settings import holding_of_trace
 from planner.runs.compare_results import TOTALS, Row, Sums, day_rows, run_row, settled_under, sum_row
+from planner.runs.measured_replays import outcome_of
 from planner.runs.parallel_calls import Outcome, RunTask
 from planner.runs.progress import UNCOUNTED, DayCount
 from planner.runs.replay_ledger import days_of_window
-from planner.runs.simulate import outcome_of
 from planner.scenario.revenue_tariff_carbon import HourlyTariff
 from planner.scenario.schema import Scenario
 from planner.scenario.weather_cooling import FileWeather

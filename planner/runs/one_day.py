@@ -29,7 +29,7 @@ from planner.planning.compile_first import make_ready
 from planner.planning.outlook import with_time_ahead
 from planner.planning.plan_day import PlannedDay, plan_day
 from planner.scenario.schema import Scenario
-from planner.slurm.changes import rules_of
+from planner.slurm.choose_changes import rules_of
 from planner.slurm.journal import JOURNAL, Ours, read_ours
 from planner.store.folder import held
 from planner.store.provenance import hashes, provenance, with_situation

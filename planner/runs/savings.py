@@ -37,11 +37,11 @@ from planner.online.policies import policy_named
 from planner.online.replay import Replay, make_ready, replay
 from planner.pages.savings import savings_page
 from planner.places import full_path, shipped_folder
-from planner.planning.how_to_hold import holding_of_trace
+from planner.planning.hold_settings import holding_of_trace
 from planner.runs.bounds_over_days import limit_beside
 from planner.runs.compare_results import Row
+from planner.runs.measured_replays import cpu_now_s, outcome_of
 from planner.runs.replay_ledger import as_they_ran, settle_window, sum_of_days
-from planner.runs.simulate import cpu_now_s, outcome_of
 from planner.scenario.load import load_scenario
 from planner.scenario.schema import Scenario
 from planner.store.folder import held, put, renewed

@@ -19,9 +19,17 @@ from planner.online.offline import offline_objective
 from planner.online.policies import OfflineSearch, Policy, policy_named
 from planner.pages.simulate import replay_page
 from planner.runs.asked import open_scenario, parse_day
+from planner.runs.measured_replays import (
+    Conduct,
+    Measurement,
+    ReplayRun,
+    RoundEngine,
+    simulate,
+    simulate_offline,
+    with_money,
+)
 from planner.runs.one_day import require_order
 from planner.runs.replay_ledger import require_first_day
-from planner.runs.simulate import Conduct, Measurement, ReplayRun, RoundEngine, simulate, simulate_offline, with_money
 from planner.scenario.schema import Scenario
 from planner.store.folder import filled
 from planner.store.one_file import write_rows, write_text

@@ -13,7 +13,7 @@ from planner.domain.cluster import short_names
 from planner.domain.job import counting_key
 from planner.errors import InputError, OutputError
 from planner.inputs.books.month_that_ran import RanMonth
-from planner.inputs.jobs.table import write_job_table
+from planner.inputs.jobs.job_table import write_job_table
 from planner.inputs.pue_csv import pue_table_text, read_pue_table
 from planner.places import is_folder, is_there
 from planner.store.folder import filled

@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 
 from planner.domain.result import Hold
 from planner.inputs.slurm.queue import Queue
-from planner.slurm.changes import JOB_ID
+from planner.slurm.choose_changes import JOB_ID
 
 ATTRIBUTES = {"admin_comment": "AdminComment", "comment": "Comment"}
 

@@ -14,7 +14,7 @@ from planner.domain.result import Hold
 from planner.errors import InputError
 from planner.inputs.slurm.job import SlurmJob
 from planner.inputs.slurm.queue import Queue
-from planner.slurm.changes import ChangeRules, Refusal, rules_of
+from planner.slurm.choose_changes import ChangeRules, Refusal, rules_of
 from planner.slurm.journal import Ours, require_folder
 from planner.store.provenance import changed
 from planner.store.read_json import read_run, read_summary

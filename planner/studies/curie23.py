@@ -19,7 +19,7 @@ from planner.runs.compare_results import Row
 from planner.runs.parallel_calls import RunTask, run_tasks
 from planner.scenario.schema import Scenario
 from planner.store.provenance import versions
-from planner.studies.curie23_rows import curve_rows, published_rows, run_rows
+from planner.studies.curie23_numbers import curve_rows, published_rows, run_rows
 from planner.studies.curie23_setup import (
     CALIBRATIONS,
     FIRST_DAY,

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from planner.pages.markup import THIN, Column, counted, percent, plain
 from planner.runs.compare_results import Row
-from planner.studies.curie23_rows import (
+from planner.studies.curie23_numbers import (
     PLACES,
     PROFIT_FIGURES,
     SEARCH_FIGURES,

@@ -23,7 +23,7 @@ from planner.online.initial_state import Past
 from planner.online.policies import EngineCounts, QueueSearch, policy_named
 from planner.online.replay import make_ready, replay
 from planner.online.round_watch import OutOfTimeError, RoundWatch
-from planner.runs.simulate import Conduct, Measurement, RoundEngine, cpu_now_s, simulate
+from planner.runs.measured_replays import Conduct, Measurement, RoundEngine, cpu_now_s, simulate
 from planner.scenario.schema import Scenario
 
 CAPACITY = np.array([20, 64], dtype=np.int64)

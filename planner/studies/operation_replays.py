@@ -32,7 +32,7 @@ from planner.online.holding import Holding
 from planner.online.policies import policy_named
 from planner.online.replay import Replay, make_ready, replay
 from planner.places import shipped_folder
-from planner.planning.how_to_hold import holding_of_trace
+from planner.planning.hold_settings import holding_of_trace
 from planner.runs.bounds_over_days import limit_beside
 from planner.runs.replay_ledger import origin_of, settle_window, sum_of_days
 from planner.scenario.load import load_scenario

@@ -16,7 +16,7 @@ from planner.online.drawn_deadlines import LEAST_S, draw_deadlines
 from planner.online.estimates import estimate_named
 from planner.online.policies import policy_named
 from planner.online.replay import Replay
-from planner.runs.simulate import Conduct, Measurement, ReplayRun, outcome_of, simulate
+from planner.runs.measured_replays import Conduct, Measurement, ReplayRun, outcome_of, simulate
 
 DAY_S = 86400
 STRETCHES = 60

@@ -13,7 +13,7 @@ import numpy as np
 
 from planner.errors import InputError
 from planner.inputs.jobs.read import is_swf
-from planner.inputs.jobs.swf_lines import SwfTrace, read_swf_trace
+from planner.inputs.jobs.swf_file import SwfTrace, read_swf_trace
 from planner.pages.charts import Line, lines
 from planner.runs.compare_results import Row
 from planner.studies.report import CURVES, PAIR_WIDTH, StudyReport, StudySection, numbers, pair, table_of, words

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from planner.accounting.audit import audit, require_clean
-from planner.accounting.room import Room
+from planner.accounting.could_have_started import Room
 from planner.domain.cluster import Cluster, NodeClass
 from planner.domain.job import Job, UnitGroup
 from planner.domain.plan import Placement, Plan

@@ -6,8 +6,8 @@ from itertools import pairwise
 
 import numpy as np
 
+from planner.accounting.could_have_started import FOR_EVER, step_table
 from planner.accounting.intervals import energy_between, merged_intervals, overlap_s
-from planner.accounting.room import FOR_EVER, step_table
 
 SECONDS = 40
 

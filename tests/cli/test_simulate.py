@@ -12,11 +12,11 @@ import pytest
 from planner.cli.main import run
 from planner.cp.engines import ENGINES
 from planner.errors import InputError
-from planner.inputs.jobs.swf_lines import read_swf_trace
+from planner.inputs.jobs.swf_file import read_swf_trace
 from planner.inputs.traces import read_pool
 from planner.online.estimates import estimate_named
 from planner.online.policies import policy_named
-from planner.runs.simulate import Conduct, Measurement, simulate
+from planner.runs.measured_replays import Conduct, Measurement, simulate
 from planner.studies.published import PREDICTIONS, Campaign
 from tests.days import write_small_site
 

@@ -32,7 +32,8 @@ FILE_EVENTS = frozenset(
 WRITERS = (
     *("store/folder.py", "store/write_day.py", "store/cost_files.py", "store/one_file.py"),
     *("pages/index.py", "runs/compare.py", "runs/run_days.py", "runs/one_day.py", "runs/book.py"),
-    *("store/plan_versions.py", "slurm/journal.py", "slurm/apply.py", "slurm/commands.py", "runs/power_sources.py"),
+    *("store/plan_versions.py", "slurm/journal.py", "slurm/send_changes.py", "slurm/commands.py"),
+    "runs/power_sources.py",
     *("inputs/pue_csv.py", "site/init.py"),
 )
 LIMIT_S = 600.0

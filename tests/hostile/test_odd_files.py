@@ -16,7 +16,7 @@ import pytest
 from planner import text_files
 from planner.cli.main import run
 from planner.errors import FileFormatError, InputError, OutputError
-from planner.inputs.jobs import table_rows
+from planner.inputs import table_cells
 from planner.text_files import digest_read, read_bytes, reading_once
 from tests.days import BRIEF, DAY, plan, refused, write_small_site
 from tests.job_tables import read
@@ -119,10 +119,10 @@ def wide(path: Path, columns: int, rows: int) -> Path:
 
 def test_columns_that_nobody_reads_are_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Not a cell of a table with unknown columns, or with more cells than any queue has, becomes text."""
-    monkeypatch.setattr(table_rows, "_texts", lambda *given: pytest.fail("a column was read"))
+    monkeypatch.setattr(table_cells, "_texts", lambda *given: pytest.fail("a column was read"))
     with pytest.raises(FileFormatError, match="unknown column"):
         read(wide(tmp_path / "a.parquet", 300, 10))
-    monkeypatch.setattr(table_rows, "CELLS_OF_A_TABLE", table_rows.Bounds(0, 39, "cells"))
+    monkeypatch.setattr(table_cells, "CELLS_OF_A_TABLE", table_cells.Bounds(0, 39, "cells"))
     with pytest.raises(InputError, match="rows times columns is 40"):
         read(wide(tmp_path / "b.parquet", 0, 10))
 

@@ -9,7 +9,7 @@ import pytest
 
 from planner.domain.job import KINDS, format_dependencies, parse_dependencies
 from planner.domain.precedence import require_no_circle
-from planner.inputs.jobs.table import write_job_table
+from planner.inputs.jobs.job_table import write_job_table
 from tests.fuzz.damage import put
 from tests.fuzz.dependencies import IDS, odd_dependencies
 from tests.fuzz.grid import csv_text

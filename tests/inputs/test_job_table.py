@@ -10,8 +10,8 @@ from planner.domain.job import Dependency, Job
 from planner.errors import FileFormatError
 from planner.inputs.jobs.power_models import per_core
 from planner.inputs.jobs.read import read_jobs
-from planner.inputs.jobs.table_rows import ROUNDED_TIME
 from planner.inputs.jobs.unit_groups import UnitShape
+from planner.inputs.table_cells import ROUNDED_TIME
 from tests.job_tables import FIRST, groups, one, read, table
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from planner.domain.job import KINDS, Dependency, Job, UnitGroup
 from planner.errors import InputError, OutputError
-from planner.inputs.jobs.table import write_job_table
+from planner.inputs.jobs.job_table import write_job_table
 from tests.job_tables import groups, read
 
 TEXT = st.text(st.characters(codec="utf-8", exclude_categories=["Cs", "Cc"]), max_size=8).filter(

@@ -10,9 +10,9 @@ import pytest
 from planner.domain.cluster import Cluster, NodeClass
 from planner.domain.job import Job
 from planner.errors import FileFormatError
+from planner.inputs.jobs.job_table import write_job_table
 from planner.inputs.jobs.power_models import per_core
 from planner.inputs.jobs.read import read_jobs
-from planner.inputs.jobs.table import write_job_table
 from planner.inputs.jobs.unit_groups import UnitShape
 
 CLUSTER = Cluster(

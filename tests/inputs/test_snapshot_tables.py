@@ -11,8 +11,8 @@ import pytest
 from planner import limits
 from planner.domain.situation import Outage
 from planner.errors import InputError
-from planner.inputs.jobs.table_rows import ROUNDED_TIME
 from planner.inputs.snapshots import EARLY_START, NODE_COLUMNS, ROUNDED_OUTAGE, STATE_COLUMNS, read_snapshot
+from planner.inputs.table_cells import ROUNDED_TIME
 from tests.snapshots import HEAD, NOW, at, read, row, site, states, table
 
 PAGE = (Path(__file__).parents[2] / "docs" / "snapshots.md").read_text("utf-8")

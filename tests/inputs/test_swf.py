@@ -14,7 +14,7 @@ from planner.domain.job import UnitGroup
 from planner.errors import FileFormatError, InputError
 from planner.inputs.jobs.power_models import drawn_per_core, per_core
 from planner.inputs.jobs.read import read_jobs
-from planner.inputs.jobs.swf_jobs import (
+from planner.inputs.jobs.swf_cleaning import (
     CUT_RUNTIME,
     NO_PROCESSORS,
     NO_REQUEST,
@@ -25,7 +25,7 @@ from planner.inputs.jobs.swf_jobs import (
     TOOK_USED_PROCESSORS,
     swf_jobs,
 )
-from planner.inputs.jobs.swf_lines import FIELDS, SwfTrace, read_swf_trace
+from planner.inputs.jobs.swf_file import FIELDS, SwfTrace, read_swf_trace
 from planner.inputs.jobs.unit_groups import UnitShape
 from planner.inputs.traces import read_pool
 
@@ -112,7 +112,7 @@ def test_quick_and_careful_parsing_agree(tmp_path: Path, monkeypatch: pytest.Mon
     rng = np.random.default_rng(0)
     rows = [" ".join(f"{value:.{k % 3}f}" for k, value in enumerate(row)) for row in rng.uniform(0, 1e6, (200, 18))]
     quick = trace_of(tmp_path, *rows)
-    monkeypatch.setattr("planner.inputs.jobs.swf_lines._parse_quickly", lambda lines: None)
+    monkeypatch.setattr("planner.inputs.jobs.swf_file._parse_quickly", lambda lines: None)
     careful = trace_of(tmp_path, *rows)
     for name in FIELDS:
         assert quick.columns[name].tolist() == careful.columns[name].tolist()

@@ -10,8 +10,8 @@ from planner.inputs.traces import read_cluster
 from planner.online.estimates import estimate_named
 from planner.online.policies import policy_named
 from planner.runs.asked import open_scenario
+from planner.runs.measured_replays import Measurement, simulate, with_money
 from planner.runs.replay_ledger import settle_replays, sum_of_days
-from planner.runs.simulate import Measurement, simulate, with_money
 
 JOBS = """\
 job_id,submit_time,requested_s,runtime_s,units,cores_per_unit,power_w

@@ -17,7 +17,7 @@ from planner.domain.problem import Problem, Running, executed
 from planner.domain.situation import NodeOutage
 from planner.domain.trace import cluster_trace_of
 from planner.online import replay_loops
-from planner.online.day_policies import easy_plan
+from planner.online.day_under_policy import easy_plan
 from planner.online.kernel.state import State
 from planner.online.policies import policy_named
 from planner.online.replay import replay

@@ -20,7 +20,7 @@ from planner.online.expected_prices import QUARTER_S, EnergyCosts
 from planner.online.holding import Holding
 from planner.online.initial_state import Past, _remember_ended
 from planner.online.kernel import rollout
-from planner.online.kernel.held_jobs import cheapest_start
+from planner.online.kernel.hold_one_job import cheapest_start
 from planner.online.kernel.likely_lengths import REMEMBERED_LENGTHS
 from planner.online.kernel.state import SEEN
 from planner.online.policies import policy_named

@@ -15,7 +15,7 @@ from planner.online.audit_replay import violations
 from planner.online.estimates import estimate_named
 from planner.online.policies import policy_named
 from planner.online.replay import replay
-from planner.runs.simulate import outcome_of
+from planner.runs.measured_replays import outcome_of
 from planner.studies.published import METRICS, PREDICTIONS
 
 

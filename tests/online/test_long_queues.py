@@ -7,7 +7,7 @@ import pytest
 
 from planner.domain.trace import Trace, pool_trace
 from planner.online.audit_replay import violations
-from planner.online.kernel.queue_search import MOST_SEARCHED
+from planner.online.kernel.order_policy import MOST_SEARCHED
 from planner.online.policies import QueueSearch, policy_named
 from planner.online.replay import Replay, replay
 from tests.online.traces import as_nodes

@@ -19,7 +19,7 @@ from planner.metrics import measure, metric_named
 from planner.online.lower_bounds import BOUNDED, LinearCost, PoweredCost, PricedJobs, Slots, lower_bound
 from planner.online.policies import policy_named
 from planner.online.replay import replay
-from planner.runs.simulate import outcome_of
+from planner.runs.measured_replays import outcome_of
 from tests.online.traces import random_trace
 
 Starts = tuple[int, ...]

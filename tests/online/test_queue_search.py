@@ -20,7 +20,7 @@ from planner.online.estimates import estimate_named
 from planner.online.objectives import FOREVER_S, ProfitTerms, objective_named
 from planner.online.policies import POLICIES, QueueSearch, policy_named
 from planner.online.replay import replay
-from planner.runs.simulate import Measurement, simulate
+from planner.runs.measured_replays import Measurement, simulate
 from tests.factories import DAY
 from tests.online.traces import as_nodes, placed, random_cluster_trace, random_trace
 from tests.plain_day import day

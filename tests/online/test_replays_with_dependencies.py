@@ -17,13 +17,13 @@ from planner.domain.problem import Running, executed
 from planner.domain.trace import Trace, pool_trace
 from planner.methods import RULES
 from planner.online.audit_replay import violations
-from planner.online.day_policies import carry_out, easy_plan, look_ahead, rule_plan
+from planner.online.day_under_policy import carry_out, easy_plan, look_ahead, rule_plan
 from planner.online.holding import NO_HOLDING
 from planner.online.outages import Outages
 from planner.online.policies import KINDS, policy_named
 from planner.online.predictors import Last2
 from planner.online.replay import Replay, replay
-from planner.runs.simulate import outcome_of
+from planner.runs.measured_replays import outcome_of
 from tests.dependent_jobs import crowded
 from tests.online.test_replay import POLICIES, due_soon, estimates_of, slow_starts
 from tests.online.traces import random_cluster_trace, random_trace

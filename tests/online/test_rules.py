@@ -12,7 +12,7 @@ from planner.domain.plan import DEFERRED
 from planner.domain.problem import Problem, Running
 from planner.domain.situation import NodeOutage
 from planner.methods import METHODS, Params, method_named, rule_results
-from planner.online.day_policies import RULES, STRICT, rule_order, rule_plan
+from planner.online.day_under_policy import RULES, STRICT, rule_order, rule_plan
 from tests.factories import DAY, random_problem
 from tests.plain_day import HOUR, day
 from tests.plain_day import job as a_job

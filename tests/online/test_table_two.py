@@ -17,7 +17,7 @@ from planner.metrics import measure, metric_named
 from planner.online.estimates import estimate_named
 from planner.online.policies import policy_named
 from planner.online.replay import replay
-from planner.runs.simulate import outcome_of
+from planner.runs.measured_replays import outcome_of
 from planner.studies.published import METRICS, POLICIES, POLICY_CHANGES
 from tests.conftest import WITHIN_ROUNDING
 

@@ -10,11 +10,11 @@ import pytest
 
 from planner.domain.horizon import Horizon
 from planner.inputs.build import build_day
-from planner.online.day_policies import DayTrace
+from planner.online.day_under_policy import DayTrace
 from planner.online.expected_prices import QUARTER_S
 from planner.online.policies import policy_named
 from planner.planning.energy_costs import energy_costs
-from planner.planning.how_to_hold import holding_of_day
+from planner.planning.hold_settings import holding_of_day
 from planner.scenario.load import load_scenario
 from tests.days import DAY, write_small_site
 

@@ -19,7 +19,7 @@ from planner.inputs.build import Day, build, build_day
 from planner.inputs.jobs.read import submitted_jobs
 from planner.limits import DAY_S
 from planner.methods import Params
-from planner.online.day_policies import easy_plan
+from planner.online.day_under_policy import easy_plan
 from planner.places import shipped_folder
 from planner.planning import plan_day as plan_module
 from planner.planning.outlook import DEARER, ahead_summary, in_money, lets_wait, with_outlook, with_time_ahead

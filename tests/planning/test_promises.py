@@ -16,7 +16,7 @@ from planner.domain.problem import Problem, Running, executed
 from planner.domain.rates import Rates
 from planner.domain.segment import Segment
 from planner.domain.situation import Situation, StartedJob
-from planner.online.day_policies import carry_out, look_ahead
+from planner.online.day_under_policy import carry_out, look_ahead
 from planner.online.estimates import with_estimates
 from planner.online.expected_prices import QUARTER_S, EnergyCosts
 from planner.online.holding import NO_HOLDING, Holding

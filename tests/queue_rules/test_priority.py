@@ -15,7 +15,7 @@ from planner.domain.problem import Problem
 from planner.domain.result import MaxRuntime, never
 from planner.domain.trace import cluster_trace_of
 from planner.methods import METHODS, Params, method_named
-from planner.online.day_policies import easy_plan
+from planner.online.day_under_policy import easy_plan
 from planner.online.policies import policy_named
 from planner.online.replay import replay
 from tests.factories import DAY, random_problem

@@ -17,8 +17,8 @@ from planner.methods import WITHOUT_CARBON
 from planner.online.estimates import estimate_named
 from planner.online.policies import policy_named
 from planner.runs.compare_results import answer_of, settled_under
+from planner.runs.measured_replays import Measurement, simulate
 from planner.runs.replay_ledger import settle_window
-from planner.runs.simulate import Measurement, simulate
 from planner.store.read_day import read_day
 from tests.days import plan, rows_of
 from tests.rolling import DAYS, FIRST, LAST, write_rolling_site

@@ -19,10 +19,10 @@ from planner.inputs.slurm.queue import read_queue
 from planner.inputs.slurm.read_site import SlurmSite
 from planner.scenario.cluster_slurm import SlurmSection
 from planner.slurm import commands
-from planner.slurm.apply import carry_out, plan_undo
-from planner.slurm.changes import ChangeOutcome, ChangeRules, OptIn, Proposal, propose
+from planner.slurm.choose_changes import ChangeOutcome, ChangeRules, OptIn, Proposal, propose
 from planner.slurm.commands import Slurm, queue_now, take
 from planner.slurm.journal import Change, read_ours
+from planner.slurm.send_changes import carry_out, plan_undo
 from planner.slurm.verify import differences, from_journal, queue_with_gone
 from planner.slurm.wanted import Wanted
 from tests.slurm.cluster import ACCOUNTING, SEARCH, Cluster, until, why_not

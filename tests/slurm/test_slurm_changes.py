@@ -11,9 +11,9 @@ import pytest
 from planner.domain.job import Promise
 from planner.domain.result import Hold
 from planner.inputs.slurm.job import SlurmJob
-from planner.slurm.apply import plan_changes
-from planner.slurm.changes import ChangeRules, OptIn, Proposal, Refusal, propose
+from planner.slurm.choose_changes import ChangeRules, OptIn, Proposal, Refusal, propose
 from planner.slurm.journal import JOURNAL, Change, Entry, Ours, when
+from planner.slurm.send_changes import plan_changes
 from planner.slurm.wanted import Wanted
 from tests.slurm.queued import HOUR, NOW, queue_of, waiting
 

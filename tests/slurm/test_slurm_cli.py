@@ -13,7 +13,7 @@ import pytest
 
 import planner
 from planner.cli.main import run
-from planner.slurm import apply
+from planner.slurm import send_changes
 from planner.slurm.commands import Slurm, queue_now
 from planner.slurm.journal import JOURNAL, when
 from planner.slurm.wanted import read_wanted
@@ -421,7 +421,7 @@ echo x >> {count}
 if [ $(wc -l < {count}) = 1 ]; then echo 'DB index is being set, try again for job 42' >&2; exit 1; fi
 [ $(wc -l < {count}) = 3 ] && sed -i '{take}' {queue}"""
     monkeypatch.setenv("PATH", fake(tmp_path / "bin", squeue=f"cat {queue}", scontrol=script))
-    monkeypatch.setattr(apply, "PAUSES_S", (0, 0))
+    monkeypatch.setattr(send_changes, "PAUSES_S", (0, 0))
     said = facts(0, "slurm", "apply", str(day), "--yes", said=capsys)
     assert [each["taken"] for each in said["changes"]] == [True]
     assert begin_of("42") == cheap_from()

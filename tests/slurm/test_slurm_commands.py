@@ -15,7 +15,7 @@ from planner.inputs.slurm.job import SlurmJob
 from planner.inputs.slurm.json_document import DocumentAnswer
 from planner.inputs.slurm.queue import read_queue
 from planner.slurm import apply, commands
-from planner.slurm.changes import ChangeOutcome, Proposal
+from planner.slurm.choose_changes import ChangeOutcome, Proposal
 from planner.slurm.commands import Slurm, queue_now
 from planner.slurm.journal import Change, when
 from tests.slurm.queued import NOW

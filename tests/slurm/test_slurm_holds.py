@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from planner.domain.result import Hold
 from planner.inputs.slurm.job import SlurmJob
-from planner.slurm.changes import ChangeRules, OptIn
+from planner.slurm.choose_changes import ChangeRules, OptIn
 from planner.slurm.journal import Ours
 from planner.slurm.wanted import Wanted, holds_of
 from tests.slurm.queued import HOUR, NOW, queue_of, waiting

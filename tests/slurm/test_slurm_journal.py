@@ -12,7 +12,7 @@ import pytest
 from planner.domain.job import Promise
 from planner.domain.result import Hold
 from planner.errors import FileFormatError, OutputError
-from planner.slurm.changes import Proposal, propose_undo
+from planner.slurm.choose_changes import Proposal, propose_undo
 from planner.slurm.journal import (
     Change,
     Entry,

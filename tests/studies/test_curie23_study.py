@@ -17,7 +17,7 @@ from planner.domain.result import Trial
 from planner.runs.compare_results import Row
 from planner.studies import curie23_setup
 from planner.studies.curie23 import DAYS, Curie23Study
-from planner.studies.curie23_rows import curve_rows, days_improved, days_without_solution, published_rows, run_rows
+from planner.studies.curie23_numbers import curve_rows, days_improved, days_without_solution, published_rows, run_rows
 from planner.studies.curie23_setup import StudyRun
 from tests.curie23_days import IMPROVED, NOTHING, HandMadeStudy, days_of, shown, told, whole_study
 from tests.days import rows_of as csv_rows

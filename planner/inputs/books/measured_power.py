@@ -18,10 +18,9 @@ from planner.domain.horizon import Horizon, zone_named
 from planner.domain.job import Job
 from planner.domain.situation import StartedJob
 from planner.errors import InputError
+from planner.inputs.jobs.job_table import read_job_rows
 from planner.inputs.jobs.power_models import per_core, power_of
 from planner.inputs.jobs.read import read_jobs
-from planner.inputs.jobs.table import read_job_rows
-from planner.inputs.jobs.table_rows import row_time
 from planner.inputs.jobs.unit_groups import UnitShape, cut_cores, unit_shape_of
 from planner.inputs.slurm.job import SlurmJob
 from planner.inputs.slurm.node_classes import SlurmMachine
@@ -29,6 +28,7 @@ from planner.inputs.slurm.node_units import asked_of
 from planner.inputs.slurm.sacct_json import Accounts
 from planner.inputs.slurm.sacct_text import holds_accounts, read_accounts
 from planner.inputs.snapshots import STATE_COLUMNS, TIMES
+from planner.inputs.table_cells import row_time
 from planner.places import document
 from planner.power.learned import Asked, FinishedJob, has_own_nodes
 from planner.scenario.jobs_power import SlurmJobs

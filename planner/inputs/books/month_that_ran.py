@@ -19,12 +19,12 @@ from planner.domain.job import Job, UnitGroup
 from planner.errors import InputError
 from planner.inputs.books.accounted import ENDLESS, RUN_AGAIN, labelled
 from planner.inputs.books.measured_power import mean_power_w, sharing
+from planner.inputs.jobs.job_table import read_job_rows
 from planner.inputs.jobs.power_models import per_core
-from planner.inputs.jobs.table import read_job_rows
-from planner.inputs.jobs.table_rows import row_time
 from planner.inputs.slurm.job import SlurmJob
 from planner.inputs.slurm.sacct_text import holds_accounts, read_accounts
 from planner.inputs.snapshots import STATE_COLUMNS, TIMES
+from planner.inputs.table_cells import row_time
 from planner.places import document
 from planner.power.learned import Asked, FinishedJob, LearnedPower, PowerModel, learned_from
 

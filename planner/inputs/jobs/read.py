@@ -11,10 +11,10 @@ from planner.domain.intake import Intake
 from planner.domain.job import Job
 from planner.domain.precedence import require_no_circle
 from planner.errors import FileFormatError, InputError
+from planner.inputs.jobs.job_table import read_job_rows
 from planner.inputs.jobs.power_models import constant_of, power_notes, power_of
 from planner.inputs.jobs.sample import sample_jobs
-from planner.inputs.jobs.swf_jobs import kept_trace, swf_jobs
-from planner.inputs.jobs.table import read_job_rows
+from planner.inputs.jobs.swf_cleaning import kept_trace, swf_jobs
 from planner.inputs.jobs.unit_groups import UnitShape, unit_shape_of
 from planner.power.learned import PowerModel
 from planner.scenario.jobs_power import FileJobs, SampleJobs, SlurmJobs

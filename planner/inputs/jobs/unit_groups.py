@@ -14,7 +14,7 @@ from planner import limits
 from planner.domain.cluster import CORES, Cluster
 from planner.domain.job import UnitGroup
 from planner.errors import InputError
-from planner.inputs.jobs.table_rows import Row
+from planner.inputs.table_cells import Row
 from planner.limits import CORE_SCALE, UNIT_CORES
 from planner.scenario.jobs_power import Jobs, SlurmJobs
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from planner.compiled import part
 from planner.machine.timeline import NEVER
-from planner.online.kernel.held_jobs import is_kept_back
+from planner.online.kernel.hold_one_job import is_kept_back
 from planner.online.kernel.nodes import earliest_start, hold_job, restore_nodes, save_nodes
 from planner.online.kernel.queue_order import drop_gone, enqueue, go_for_good, mark_started
 from planner.online.kernel.state import CANCELLED, DEADLINE_EARLY, DEFINITIVE, MACHINE, NONE_YET, TEMPORARY, TENTATIVE

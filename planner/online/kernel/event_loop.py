@@ -9,13 +9,13 @@ from planner.machine.heap import pop
 from planner.machine.timeline import NEVER, forget_past
 from planner.online.kernel.conservative_rounds import arrive, conservative_round, deadline_round, is_held, join_queue
 from planner.online.kernel.corrections import correct
-from planner.online.kernel.held_jobs import next_hold_end, release_due
+from planner.online.kernel.easy_list_rounds import can_start, easy_round, greedy_round, list_round, strict_round
+from planner.online.kernel.hold_one_job import next_hold_end, release_due
 from planner.online.kernel.likely_lengths import note_length
 from planner.online.kernel.nodes import hold_job
+from planner.online.kernel.order_policy import order_round
 from planner.online.kernel.outages_and_cancels import is_changing, resume, take_changes, withdraw
 from planner.online.kernel.queue_order import come_first, go_for_good
-from planner.online.kernel.queue_search import order_round
-from planner.online.kernel.rounds import can_start, easy_round, greedy_round, list_round, strict_round
 from planner.online.kernel.state import (
     CONSERVATIVE,
     DEADLINE,

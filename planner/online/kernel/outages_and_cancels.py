@@ -8,7 +8,7 @@ from planner.compiled import part
 from planner.machine.heap import remove
 from planner.machine.timeline import NEVER, hold_units
 from planner.online.kernel.conservative_rounds import arrive, cancel, join_queue, withdraw_held
-from planner.online.kernel.held_jobs import withdraw_on_hold
+from planner.online.kernel.hold_one_job import withdraw_on_hold
 from planner.online.kernel.nodes import hold_job
 from planner.online.kernel.queue_order import drop_gone, enqueue, go_for_good, real_end, run_on
 from planner.online.kernel.state import (

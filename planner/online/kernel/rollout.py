@@ -15,7 +15,7 @@ from planner.compiled import by_address, kernel, part
 from planner.domain.columns import Floats, Ints
 from planner.machine.heap import pop, push
 from planner.machine.timeline import NEVER
-from planner.online.kernel.held_jobs import SECONDS_PER_HOUR, cheapest_start, paid_until
+from planner.online.kernel.hold_one_job import SECONDS_PER_HOUR, cheapest_start, paid_until
 
 MOST_TRIED = 200
 """How many waiting jobs are tried beside the reservation of the first, at most."""

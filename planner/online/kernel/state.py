@@ -150,7 +150,7 @@ class State(NamedTuple):
     full
         The last round in which the nodes had no room for a job of each shape.
     refused
-        What EASY remembers of jobs of each shape that could not be backfilled (`planner.online.kernel.rounds`).
+        What EASY remembers of jobs of each shape that could not be backfilled (`easy_list_rounds`).
     ready, weight, known, least, watts, cells, pattern, lengths
         Scratch space.
     changes

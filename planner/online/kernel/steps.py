@@ -11,10 +11,10 @@ import numpy as np
 
 from planner.compiled import kernel, kernel_of
 from planner.online.kernel import event_loop, queue_order
+from planner.online.kernel.easy_list_rounds import can_any_start, can_start
 from planner.online.kernel.local_objective import cost
 from planner.online.kernel.plans import begin_plan, look_at_machine, place_in_plan
 from planner.online.kernel.queue_order import begin, drop_gone
-from planner.online.kernel.rounds import can_any_start, can_start
 
 _ADVANCE, _NEXT_SECOND, _ENTRIES, _OPEN, _ARRIVAL, _COMPLETION, _IS_DUE, _LIST_ROUND, _IS_ANOTHER_DUE, _ROUNDS = range(
     10

@@ -23,7 +23,7 @@ from planner.online.offline import OfflineSchedule, improve_schedule, make_searc
 from planner.online.policies import USUAL_SEARCH, OfflineSearch, Policy, QueueSearch, policy_named
 from planner.online.replay import Replay, make_ready, replay
 from planner.planning.energy_costs import profit_terms_of
-from planner.planning.how_to_hold import holding_of_trace
+from planner.planning.hold_settings import holding_of_trace
 from planner.scenario.schema import Scenario
 from planner.units import SECONDS_PER_HOUR
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from planner.compiled import part
 from planner.machine.timeline import NEVER, entry_at
-from planner.online.kernel.held_jobs import has_left, is_kept_back
+from planner.online.kernel.hold_one_job import has_left, is_kept_back
 from planner.online.kernel.nodes import (
     earliest_start,
     hold_job,

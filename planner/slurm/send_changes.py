@@ -13,7 +13,7 @@ from planner.domain.result import Hold
 from planner.errors import SlurmError
 from planner.inputs.slurm.job import SlurmJob
 from planner.inputs.slurm.queue import Queue
-from planner.slurm.changes import JOB_ID, ChangeOutcome, Proposal, propose, propose_undo
+from planner.slurm.choose_changes import JOB_ID, ChangeOutcome, Proposal, propose, propose_undo
 from planner.slurm.commands import Slurm, queue_now
 from planner.slurm.job_comments import comment_updates, why_untold
 from planner.slurm.journal import Change, forget_old, journal_of, read_ours, when, write_changes, write_results

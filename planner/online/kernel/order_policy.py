@@ -9,7 +9,7 @@ best plan is found.
 
 One evaluation places up to all of them; it is given up as soon as it is worse than the best. A round tries
 ``evaluations`` orders per job, for MOST_TRIED jobs at most. Where more jobs wait than MOST_SEARCHED only the most
-urgent ones are searched (`planner.online.kernel.queue_search`), and the others are served after them. On large clusters
+urgent ones are searched (`planner.online.kernel.order_policy`), and the others are served after them. On large clusters
 MOST_LOOKS ends a round before all its orders are tried.
 """
 
@@ -21,6 +21,7 @@ from planner.compiled import part
 from planner.machine.earliest import place_on_pool
 from planner.machine.rng import below, fraction
 from planner.machine.timeline import NEVER
+from planner.online.kernel.easy_list_rounds import can_any_start, list_round
 from planner.online.kernel.local_objective import POWER_RATIO, PROFIT, cost, power_term
 from planner.online.kernel.nodes import plan_rows
 from planner.online.kernel.plans import (
@@ -50,7 +51,6 @@ from planner.online.kernel.queue_order import (
     move_to,
     sort_by,
 )
-from planner.online.kernel.rounds import can_any_start, list_round
 
 HOUR_S = 3600
 """For so long a job is thought to wait on [s]."""

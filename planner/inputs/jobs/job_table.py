@@ -17,9 +17,9 @@ from planner.domain.horizon import zone_named
 from planner.domain.intake import Intake
 from planner.domain.job import Job, format_dependencies, parse_dependencies
 from planner.errors import FileFormatError, InputError, OutputError
-from planner.inputs.jobs.table_rows import Row, one_of, read_rows, require_known, rounded_up, row_time
 from planner.inputs.jobs.unit_groups import MEMORY, format_unit_groups, resource_columns, row_units
 from planner.inputs.local_times import FORMS, slurm_duration_s
+from planner.inputs.table_cells import Row, one_of, read_rows, require_known, rounded_up, row_time
 from planner.parquet import arrow
 from planner.places import document
 from planner.power.learned import Asked, PowerModel

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from planner.domain.intake import Intake
 from planner.domain.job import Job
 from planner.errors import FileFormatError, InputError
-from planner.inputs.jobs.swf_lines import SwfTrace, read_swf_trace
+from planner.inputs.jobs.swf_file import SwfTrace, read_swf_trace
 from planner.inputs.jobs.unit_groups import UnitShape, cut_cores
 from planner.limits import UNIX_S
 from planner.power.learned import Asked, PowerModel
