@@ -45,7 +45,7 @@ def _orderings() -> dict[str, str]:
 
 def _scenarios() -> dict[str, str]:
     from planner.places import scenario_folders
-    from planner.scenario.layers import known_scenarios, read_spec
+    from planner.scenario.load import known_scenarios, read_spec
 
     folders = scenario_folders(Path.cwd())
     found = {}

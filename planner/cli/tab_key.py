@@ -11,7 +11,7 @@ from planner.runs.asked import WORDS
 def scenarios(incomplete: str) -> list[str]:
     """Names of scenarios, the site's own and the shipped ones."""
     from planner.places import scenario_folders
-    from planner.scenario.layers import known_scenarios
+    from planner.scenario.load import known_scenarios
 
     return fitting(known_scenarios(scenario_folders(Path.cwd())), incomplete)
 

@@ -15,8 +15,7 @@ from planner.pages.costs import costs_page
 from planner.pages.index import write_index
 from planner.pages.statement import statement_page
 from planner.places import is_folder, scenario_folders
-from planner.scenario.layers import is_path
-from planner.scenario.load import load_scenario
+from planner.scenario.load import is_path, load_scenario
 from planner.store.budgets import AccountBudget, budgets_of, period_start
 from planner.store.cost_files import FORMATS, CostReport, write_report
 from planner.store.costs import FOLDER, KEYS, CostDay, day_of, read_days

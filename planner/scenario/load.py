@@ -1,28 +1,26 @@
-"""A scenario by its name or file: layered, checked in one go and resolved, or all that is wrong with it in lines."""
+"""Scenario files: found by name or path, layered over their bases, overridden, checked in one go and resolved."""
 
 from __future__ import annotations
 
 import dataclasses
-import re
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pydantic import ValidationError
-
-from planner.errors import ScenarioError
-from planner.scenario.layers import ScenarioSpec, read_spec
-from planner.scenario.reference import behind, key_of, section_at
-from planner.scenario.schema import KINDS, Scenario
-from planner.scenario.sections import words_of
-from planner.scenario.strict_yaml import Marked, in_full, plain, shown
+from planner.errors import FileFormatError, InputError, ScenarioError
+from planner.places import full_path, is_file
+from planner.printable import is_text
+from planner.scenario.strict_yaml import Marked, TextSource, parse_yaml, plain, read_yaml
 from planner.scenario.words import guess
 
 if TYPE_CHECKING:
-    from pydantic_core import ErrorDetails
+    from planner.scenario.schema import Scenario
 
-_SECTIONS = [name for name, field in Scenario.model_fields.items() if name in KINDS or behind(field)[0] == "section"]
-
+MOST_BASES = 50
+_OWN = ("name", "description")
+"""Keys that say what one file is, and so are not taken from a base."""
 
 UNTIL_SLURM_SAYS = {"classes": {"slurm": {"count": 1, "capacity": {"cores": 1}}}, "down": None}
 """The nodes of a scenario whose jobs come from Slurm: it has those of Slurm, once that is read, and their states."""
@@ -36,8 +34,85 @@ def load_scenario(name_or_path: str | Path, *, folders: Sequence[Path], override
     return resolve(read_spec(name_or_path, folders=folders, overrides=overrides))
 
 
+def known_scenarios(folders: Iterable[Path]) -> dict[str, Path]:
+    """Names of all scenarios in the folders, with their files; an earlier folder hides a later one."""
+    found: dict[str, Path] = {}
+    for folder in folders:
+        for path in sorted(folder.glob("*.yaml")):
+            found.setdefault(path.stem, path)
+    return dict(sorted(found.items()))
+
+
+def find_scenario(name_or_path: str | Path, folders: Sequence[Path]) -> Path:
+    """The file of a scenario; InputError with the known names when there is none."""
+    if isinstance(name_or_path, Path) or is_path(name_or_path):
+        path = at_home(Path(name_or_path))
+        if not is_file(path):
+            raise InputError(f"{path}: no such scenario file")
+        if not is_text(str(full_path(path))):
+            raise InputError(f"{full_path(path)} is not UTF-8 text; use names that are")
+        return path
+    known = known_scenarios(folders)
+    if name_or_path not in known:
+        listed = f"known: {', '.join(known)}" if known else f"none are in {', '.join(map(str, folders))}"
+        hint = " ".join(filter(None, [guess(name_or_path, known), listed]))
+        raise InputError(f"unknown scenario {name_or_path!r}; {hint}; or give a path that ends in .yaml")
+    return known[name_or_path]
+
+
+def at_home(path: Path) -> Path:
+    """The path with ~ replaced by the home folder, where there is one."""
+    try:
+        return path.expanduser()
+    except RuntimeError:
+        return path
+
+
+def is_path(text: str) -> bool:
+    """Whether a text means a file, and not the name of a scenario."""
+    return text.endswith((".yaml", ".yml")) or "/" in text or "\\" in text
+
+
+@dataclass(frozen=True)
+class ScenarioSpec:
+    """A scenario as it was written: all layers merged, each value still with its file and line.
+
+    ``sources`` are the files, the scenario's own first and the most basic last.
+    """
+
+    name: str
+    sources: tuple[Path, ...]
+    written: Marked
+
+    def as_dict(self) -> object:
+        """The merged mapping without its marks."""
+        return self.written.plain()
+
+
+def read_spec(name_or_path: str | Path, *, folders: Sequence[Path], overrides: Sequence[str] = ()) -> ScenarioSpec:
+    """The scenario as written: its file over its bases, and the overrides over all.
+
+    Names are looked up as ``<folder>/<name>.yaml``. ``overrides`` are texts such as ``tariff.kind=hourly``.
+    """
+    layers = _chain(find_scenario(name_or_path, folders), folders)
+    sources = tuple(Path(layer.source.label) for layer in layers)
+    top, bases = layers[0], [_without(layer, _OWN) for layer in layers[1:]]
+    merged = Marked({}, top.source)
+    # All overrides are one layer, so that their order does not matter.
+    for layer in [*reversed(bases), top, reduce(_merge, map(_override, overrides), Marked({}, top.source))]:
+        merged = _over(merged, layer)
+    # Problems of the scenario as a whole, such as a missing section, belong to its own file.
+    written = dataclasses.replace(_without(merged, ("base",)), source=top.source, line=1)
+    return ScenarioSpec(sources[0].stem, tuple(full_path(path) for path in sources), written)
+
+
 def resolve(spec: ScenarioSpec) -> Scenario:
     """The scenario of a spec; ScenarioError lists every problem."""
+    from pydantic import ValidationError
+
+    from planner.scenario.problem_lines import problem_lines
+    from planner.scenario.schema import Scenario
+
     entries = {"name": Marked(spec.name, spec.written.source)} | dict(spec.written.entries() or {})
     written = dataclasses.replace(spec.written, value=entries)
     try:
@@ -48,9 +123,14 @@ def resolve(spec: ScenarioSpec) -> Scenario:
 
 def _whole(written: Marked) -> dict[str, object]:
     """The scenario with an empty section for each that is not there, so that what it lacks is named key by key."""
+    from planner.scenario.reference import behind
+    from planner.scenario.schema import KINDS, Scenario
+
+    fields = Scenario.model_fields.items()
+    sections = [name for name, field in fields if name in KINDS or behind(field)[0] == "section"]
     given = plain(written)
     assert isinstance(given, dict)
-    whole = {**given, **{name: {} for name in _SECTIONS if given.get(name) is None}}
+    whole = {**given, **{name: {} for name in sections if given.get(name) is None}}
     for name, kinds in KINDS.items():
         if isinstance(whole[name], dict):
             # A null says nothing, also where another kind has the key.
@@ -65,111 +145,100 @@ def _whole(written: Marked) -> dict[str, object]:
     return whole
 
 
-Place = tuple[str | int, ...]
-_OF_A_NAME = "[key]"
-"""How pydantic ends the place of a name that a mapping cannot have."""
+def _chain(path: Path, folders: Sequence[Path]) -> list[Marked]:
+    """The file and its bases, each after the one that builds on it."""
+    layers: list[Marked] = []
+    trail: list[Path] = []
+    place = ""
+    while True:
+        trail.append(full_path(path))
+        if trail[-1] in trail[:-1]:
+            names = " -> ".join(file.name for file in trail)
+            raise ScenarioError(f"scenario {trail[0].stem}", [f"{place}: base: {names} is a circle; break it"])
+        if len(layers) >= MOST_BASES:
+            raise ScenarioError(f"scenario {trail[0].stem}", [f"{place}: base: more than {MOST_BASES} in a row"])
+        layer = read_yaml(path)
+        if layer.value is None:
+            layer = dataclasses.replace(layer, value={})
+        entries = layer.entries()
+        if entries is None:
+            raise FileFormatError(path, "a scenario is made of keys and values", line=layer.line)
+        layers.append(layer)
+        base = entries.get("base")
+        if base is None or base.value is None:
+            return layers
+        place = base.where
+        path = _base_file(base, path, folders)
 
 
-def problem_lines(error: ValidationError, written: Marked) -> list[str]:
-    """A line for each problem, section by section: keys that are not known, then the others in the models' order."""
-    found = error.errors(include_url=False)
-    firsts: dict[Place, int] = {}
-    for index, each in enumerate(found):
-        for depth in range(len(each["loc"])):
-            firsts.setdefault(each["loc"][: depth + 1], index)
-    bad_names = {each["loc"][:-1] for each in found if each["loc"][-1:] == (_OF_A_NAME,)}
-    kept = [each for each in found if each["loc"][-1:] == (_OF_A_NAME,) or not _within(each["loc"], bad_names)]
-    return [_line(each, written) for each in sorted(kept, key=lambda each: _rank(each, firsts))]
+def _base_file(base: Marked, path: Path, folders: Sequence[Path]) -> Path:
+    if not isinstance(base.value, str):
+        raise FileFormatError(
+            path, "base must be one name or path", line=base.line, remedy="write base: sample; bases can chain"
+        )
+    try:
+        if is_path(base.value):
+            return find_scenario(path.parent / at_home(Path(base.value)), folders)
+        # A site's own sample.yaml may build on the shipped sample: a file is not looked up as its own base.
+        hiding = [folder for folder in (path.parent, *folders) if _file_in(folder, base.value) != full_path(path)]
+        return find_scenario(base.value, hiding if known_scenarios(hiding).get(base.value) else [path.parent])
+    except InputError as error:
+        raise FileFormatError(path, f"base: {error}", line=base.line) from None
 
 
-def _within(place: Place, places: set[Place]) -> bool:
-    return any(place[: depth + 1] in places for depth in range(len(place)))
+def _file_in(folder: Path, name: str) -> Path:
+    return full_path(folder / f"{name}.yaml")
 
 
-def _rank(error: ErrorDetails, firsts: dict[Place, int]) -> list[int]:
-    place = error["loc"]
-    ranks = [firsts[place[: depth + 1]] for depth in range(len(place))]
-    return [*ranks[:-1], -1] if error["type"] == "extra_forbidden" else ranks
+def _override(text: str) -> Marked:
+    """The mapping that an override such as ``tariff.kind=hourly`` means."""
+    dotted, equals, value = text.partition("=")
+    words = [word.strip() for word in dotted.split(".")]
+    if not equals or not all(words):
+        raise InputError(f"--set {text}: expected key=value; write, for example, --set tariff.eur_per_kwh=0.2")
+    if words == ["base"]:
+        raise InputError(f"--set {text}: base cannot be set; choose the scenario by its name or path")
+    source = TextSource(f"--set {text}", Path.cwd(), numbered=False)
+    entry = parse_yaml(value, source)
+    for word in reversed(words):
+        entry = Marked({word: entry}, source)
+    return entry
 
 
-def _line(error: ErrorDetails, written: Marked) -> str:
-    path, kind = error["loc"], None
-    if path and path[0] in KINDS and len(path) > 1:
-        path, kind = (path[0], *path[2:]), str(path[1])
-    if error["type"] == "union_tag_not_found":
-        chooser = KINDS[str(path[0])].chooser
-        path = (*path, chooser.key)
-        text = _one_of(error["input"][chooser.key], chooser.words)
-    else:
-        text = _text(error, path, kind)
-    at = error.get("ctx", {}).get("at", "")
-    if at:
-        path = (*path, int(at[1:-1]) if at.startswith("[") else at)
-    where = _entry(written, path).where
-    if path[-1:] == (_OF_A_NAME,):
-        path = path[:-2]
-    return f"{where}: {_dotted(path)}: {text}"
+def _over(base: Marked, layer: Marked) -> Marked:
+    """A layer over all before it: where it chooses another kind of a section, keys of the kind before do not stay."""
+    from planner.scenario.schema import KINDS, RIVALS
+
+    before = dict(base.entries() or {})
+    for name, section in (layer.entries() or {}).items():
+        earlier, later = _values(before.get(name)), _values(section)
+        gone = KINDS[name].replaced_by(later, earlier) if name in KINDS and later else set()
+        for one, other in (RIVALS[name], RIVALS[name][::-1]) if name in RIVALS else ():
+            gone |= {other} if later.get(one) is not None else set()
+        if gone & set(earlier):
+            before[name] = _without(before[name], gone)
+    return _merge(dataclasses.replace(base, value=before), layer)
 
 
-def _text(error: ErrorDetails, path: Place, kind: str | None) -> str:
-    value = error["input"]
-    match error["type"]:
-        case "together":
-            return f"given together with {_dotted(path[:-1])}.{error['ctx']['rival']}; keep one of them"
-        case "extra_forbidden" if kind is not None and path[-1] in KINDS[str(path[0])].words() and len(path) == 2:
-            return KINDS[str(path[0])].misplaced(str(path[0]), str(path[1]), kind)
-        case "extra_forbidden":
-            known = _known(path[:-1], kind)
-            hint = guess(str(path[-1]), known) or f"known here: {', '.join(known)}"
-            return f"unknown key; {hint}"
-        case "missing":
-            return f"missing; {_remedy(path, kind)}"
-        case "literal_error":
-            return _one_of(value, re.findall(r"'([^']+)'", error["ctx"]["expected"]))
-        case "model_type":
-            return f"expected keys and values, found {in_full(value)}; known here: {', '.join(_known(path, kind))}"
-        case "dict_type":
-            return f"expected names and values, found {in_full(value)}"
-        case "tuple_type":
-            return f"expected a list, found {in_full(value)}; begin each item with '- '"
-    return error["msg"]
+def _values(section: Marked | None) -> dict[str, object]:
+    """The values of a section by their keys; none where it is no section."""
+    entries = None if section is None else section.entries()
+    return {word: entry.value for word, entry in (entries or {}).items()}
 
 
-def _one_of(value: object, words: Sequence[str]) -> str:
-    hint = guess(value, words) if isinstance(value, str) else ""
-    return f"expected one of {', '.join(words)}, found {shown(value)}" + (f"; {hint}" if hint else "")
+def _merge(base: Marked, child: Marked) -> Marked:
+    """The child over the base: mappings key by key, anything else replaced; a blank says nothing."""
+    below, above = base.entries(), child.entries()
+    if below is None or above is None:
+        return child
+    if child.blank:
+        return base
+    merged = dict(below)
+    for word, entry in above.items():
+        merged[word] = _merge(merged[word], entry) if word in merged else entry
+    return Marked(merged, child.source, child.line)
 
 
-def _known(path: Place, kind: str | None) -> tuple[str, ...]:
-    """The keys of the section at a path, of all its kinds."""
-    if len(path) == 1 and path[0] in KINDS:
-        return KINDS[str(path[0])].words()
-    section = section_at(path, kind)
-    return () if section is None else tuple(words_of(section))
-
-
-def _remedy(path: Place, kind: str | None) -> str:
-    word, section = str(path[-1]), section_at(path[:-1], kind)
-    example = "" if section is None else key_of(words_of(section)[word]).example
-    if kind is not None and not example:
-        return f"{KINDS[str(path[0])].chooser.called(kind)} needs it"
-    written = f"write {word}: {example}" if example else "give it"
-    return f"{written}, or take it from another scenario with base:"
-
-
-def _entry(written: Marked, path: Place) -> Marked:
-    """The innermost entry that was written on the way to a path."""
-    for part in path:
-        if isinstance(part, int):
-            items = written.value if isinstance(written.value, tuple) else ()
-            found = items[part] if part < len(items) else None
-        else:
-            found = (written.entries() or {}).get(part)
-        if found is None:
-            return written
-        written = found
-    return written
-
-
-def _dotted(path: Place) -> str:
-    return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path).removeprefix(".")
+def _without(entry: Marked, words: Collection[str]) -> Marked:
+    kept = {word: value for word, value in (entry.entries() or {}).items() if word not in words}
+    return dataclasses.replace(entry, value=kept)

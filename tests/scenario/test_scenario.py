@@ -15,8 +15,7 @@ from planner.errors import FileFormatError, InputError, ScenarioError
 from planner.inputs.prices import fee_of
 from planner.places import scenario_folders, shipped_folder
 from planner.scenario.jobs_power import FileJobs
-from planner.scenario.layers import known_scenarios, read_spec
-from planner.scenario.load import load_scenario
+from planner.scenario.load import known_scenarios, load_scenario, read_spec
 from planner.scenario.revenue_tariff_carbon import BandTariff, ConstantCarbon, FlatTariff, Revenue
 from planner.scenario.schema import Scenario
 from planner.scenario.weather_cooling import SampleWeather
