@@ -13,13 +13,13 @@ from planner.defaults import ITERATIONS as STEPS
 from planner.defaults import RUN_BOUND_TIME_S, STUDY_BOUND_TIME_S, TIME_LIMIT_S
 from planner.limits import ITERATIONS, WORKERS, Bounds
 from planner.methods import Params
-from planner.pages.charts import lines
-from planner.pages.markup import Html, counted
+from planner.pages.markup import counted
 from planner.runs.compare_results import Row
 from planner.runs.parallel_calls import RunTask, run_tasks
 from planner.scenario.schema import Scenario
 from planner.store.provenance import versions
 from planner.studies.curie23_numbers import curve_rows, published_rows, run_rows
+from planner.studies.curie23_page import calibration_section, choices_table
 from planner.studies.curie23_setup import (
     CALIBRATIONS,
     FIRST_DAY,
@@ -30,10 +30,9 @@ from planner.studies.curie23_setup import (
     choice_rows,
     study_scenario,
 )
-from planner.studies.curie23_tables import choices_table, nothing_found_words, place_tables, profit_table
 from planner.studies.data_files import data_folder
 from planner.studies.kept_pieces import OnDone, clear
-from planner.studies.report import CURVES, PAIR_WIDTH, Content, StudyReport, StudySection, curves, grouped, pair
+from planner.studies.report import StudyReport, StudySection, grouped
 from planner.studies.study import Study, StudyCell, option, require_known
 
 DAYS = 23
@@ -56,10 +55,6 @@ ASKED = (
 
 BOUNDED = ("harvest",)
 """Runs whose days get a bound."""
-
-FIGURED = ("air-summer", "hybrid-summer", "air-winter", "hybrid-winter")
-"""The scenarios of figures 1 to 4 of the paper, and of 5 to 8, in their order."""
-NO_DEFAULT = "Figures 5 to 8 need a run of cp, the engine's default search."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -217,8 +212,11 @@ class Curie23Study(Study):
         drawn, choices = curve_rows(found, self.days), self.choices(found)
         names = [group[0]["calibration"] for group in grouped(runs, "calibration")]
         sections = [
-            self._section(
-                name, *([row for row in each if row["calibration"] == name] for each in (*rows.values(), drawn))
+            calibration_section(
+                name,
+                *([row for row in each if row["calibration"] == name] for each in (*rows.values(), drawn)),
+                days=self.days,
+                settings=self.settings,
             )
             for name in names
         ]
@@ -239,53 +237,3 @@ class Curie23Study(Study):
     def page(self, report: StudyReport) -> str:
         """Its page, whose title says how many days there are."""
         return report.page(self.name, f"The published study: {counted(self.days, 'day')} of CEA Curie", self.reading)
-
-    def _section(
-        self, calibration: str, runs: Sequence[Row], published: Sequence[Row], drawn: Sequence[Row]
-    ) -> StudySection:
-
-        words = CALIBRATIONS[calibration].words
-        over = f" Set over it: {', '.join(self.settings)}." if self.settings else ""
-        nothing = nothing_found_words(runs)
-        told = f"On these days the engine found no plan, and jobs were placed in order of submission: {nothing}"
-        parts: list[Content | None] = [
-            f"{words[0].upper()}{words[1:]}.{over}",
-            profit_table(runs, self.days),
-            told if nothing else None,
-            self._figures("Figure {}: profit, {}", 1, drawn, "cumulative_profit_eur", "thousand EUR"),
-            self._figures(
-                "Figure {}: over the engine's default search, {}",
-                5,
-                [row for row in drawn if row["kind"] == "search"],
-                "over_cp_percent",
-                "% of its profit",
-            )
-            or NO_DEFAULT,
-            self._figures("Ahead of the best rule, {1}", 0, drawn, "over_best_rule_eur", "thousand EUR"),
-            *place_tables(published, self.days),
-        ]
-        return StudySection(f"Calibration: {calibration}", [part for part in parts if part is not None])
-
-    def _figures(self, title: str, first: int, drawn: Sequence[Row], key: str, up: str) -> Html | None:
-        """A figure per scenario, numbered as in the paper, with a curve per run, rules dashed; None without any."""
-        scale = 1000.0 if up.startswith("thousand") else 1.0
-        found = []
-        known = sorted((row for row in drawn if row[key] is not None), key=lambda row: FIGURED.index(row["scenario"]))
-        for rows in grouped(known, "scenario"):
-            scenario = rows[0]["scenario"]
-            colours = {
-                label: CURVES[place % len(CURVES)]
-                for kind in grouped(rows, "kind")
-                for place, label in enumerate(dict.fromkeys(row["label"] for row in kind))
-            }
-            curve = curves(
-                rows,
-                "label",
-                "number",
-                lambda row: row[key] / scale,
-                colours=colours,
-                dashed=lambda row: row["kind"] == "rule",
-            )
-            name = title.format(first + FIGURED.index(scenario), scenario)
-            found.append(lines(name, curve, across="day", up=up, width=PAIR_WIDTH, mark=self.days, at_end=True))
-        return pair(found) if found else None

@@ -1,10 +1,11 @@
-"""The tables of the study: what each run earned, and each of the paper's tables and figures beside ours."""
+"""The page of the study of Curie: what each run earned, and each of the paper's tables and figures beside ours."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from planner.pages.markup import THIN, Column, counted, percent, plain
+from planner.pages.charts import lines
+from planner.pages.markup import THIN, Column, Html, counted, percent, plain
 from planner.runs.compare_results import Row
 from planner.studies.curie23_numbers import (
     PLACES,
@@ -16,7 +17,8 @@ from planner.studies.curie23_numbers import (
     TABLE_3,
     best_of,
 )
-from planner.studies.report import StudyTable, grouped
+from planner.studies.curie23_setup import CALIBRATIONS
+from planner.studies.report import CURVES, PAIR_WIDTH, Content, StudySection, StudyTable, curves, grouped, pair
 from planner.units import is_share
 
 TITLES = {
@@ -31,6 +33,69 @@ DIGITS = {"": 3, "%": 2, "days": 2, "EUR": 2, "%/s": 4, "s": 2}
 """Decimals of our figures, by their unit."""
 LONG = (TABLE_3, SEARCHES)
 """Tables with a line for each search, which a terminal does not show."""
+
+FIGURED = ("air-summer", "hybrid-summer", "air-winter", "hybrid-winter")
+"""The scenarios of figures 1 to 4 of the paper, and of 5 to 8, in their order."""
+NO_DEFAULT = "Figures 5 to 8 need a run of cp, the engine's default search."
+
+
+def calibration_section(
+    calibration: str,
+    runs: Sequence[Row],
+    published: Sequence[Row],
+    drawn: Sequence[Row],
+    *,
+    days: int,
+    settings: Sequence[str],
+) -> StudySection:
+    """What the page says of the runs of a calibration: its tables and figures, and the paper's beside ours."""
+    words = CALIBRATIONS[calibration].words
+    over = f" Set over it: {', '.join(settings)}." if settings else ""
+    nothing = nothing_found_words(runs)
+    told = f"On these days the engine found no plan, and jobs were placed in order of submission: {nothing}"
+    parts: list[Content | None] = [
+        f"{words[0].upper()}{words[1:]}.{over}",
+        profit_table(runs, days),
+        told if nothing else None,
+        _figures("Figure {}: profit, {}", 1, drawn, days, "cumulative_profit_eur", "thousand EUR"),
+        _figures(
+            "Figure {}: over the engine's default search, {}",
+            5,
+            [row for row in drawn if row["kind"] == "search"],
+            days,
+            "over_cp_percent",
+            "% of its profit",
+        )
+        or NO_DEFAULT,
+        _figures("Ahead of the best rule, {1}", 0, drawn, days, "over_best_rule_eur", "thousand EUR"),
+        *place_tables(published, days),
+    ]
+    return StudySection(f"Calibration: {calibration}", [part for part in parts if part is not None])
+
+
+def _figures(title: str, first: int, drawn: Sequence[Row], days: int, key: str, up: str) -> Html | None:
+    """A figure per scenario, numbered as in the paper, with a curve per run, rules dashed; None without any."""
+    scale = 1000.0 if up.startswith("thousand") else 1.0
+    found = []
+    known = sorted((row for row in drawn if row[key] is not None), key=lambda row: FIGURED.index(row["scenario"]))
+    for rows in grouped(known, "scenario"):
+        scenario = rows[0]["scenario"]
+        colours = {
+            label: CURVES[place % len(CURVES)]
+            for kind in grouped(rows, "kind")
+            for place, label in enumerate(dict.fromkeys(row["label"] for row in kind))
+        }
+        curve = curves(
+            rows,
+            "label",
+            "number",
+            lambda row: row[key] / scale,
+            colours=colours,
+            dashed=lambda row: row["kind"] == "rule",
+        )
+        name = title.format(first + FIGURED.index(scenario), scenario)
+        found.append(lines(name, curve, across="day", up=up, width=PAIR_WIDTH, mark=days, at_end=True))
+    return pair(found) if found else None
 
 
 def profit_table(rows: Sequence[Row], days: int) -> StudyTable:
