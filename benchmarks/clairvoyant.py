@@ -18,12 +18,11 @@ from days import curie_jobs, french_prices, memory_gb
 from planner.inputs.traces import read_cluster
 from planner.online.policies import policy_named
 from planner.online.replay import replay
-from planner.places import shipped_folder
+from planner.places import TRACE, data_folder, shipped_folder
 from planner.runs.bounds_over_days import clairvoyant_bound
 from planner.runs.replay_ledger import settle_window, sum_of_days
 from planner.scenario.load import load_scenario
 from planner.scenario.schema import Scenario
-from planner.studies.data_files import TRACE, data_folder
 
 FIRST_DAY = dt.date(2012, 6, 11)
 SUBMITTED_DAYS = 5

@@ -20,12 +20,11 @@ from planner.inputs.build import build_day
 from planner.inputs.jobs.power_models import drawn_per_core
 from planner.inputs.jobs.sample import generate_jobs
 from planner.methods import Params
-from planner.places import shipped_folder
+from planner.places import TRACE, data_folder, shipped_folder
 from planner.runs.run_days import run_days
 from planner.scenario.load import load_scenario
 from planner.scenario.schema import Scenario
 from planner.studies.curie23_setup import TRACE_CORES
-from planner.studies.data_files import TRACE, data_folder
 
 ROOT = Path(__file__).resolve().parent.parent
 CURIE_DAY = "2012-08-07"

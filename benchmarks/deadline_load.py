@@ -25,12 +25,11 @@ from pathlib import Path
 import numpy as np
 
 from planner.domain.columns import Ints
-from planner.domain.trace import Trace, pool_trace
+from planner.domain.trace import Trace, draw_deadlines, pool_trace
 from planner.inputs.traces import read_pool
-from planner.online.drawn_deadlines import draw_deadlines
 from planner.online.policies import policy_named
 from planner.online.replay import replay
-from planner.studies.data_files import data_folder
+from planner.places import data_folder
 from planner.studies.deadlines import interval
 from planner.studies.study import trace_name
 

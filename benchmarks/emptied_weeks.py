@@ -27,12 +27,11 @@ import numpy as np
 from days import ROOT, curie_jobs, plain_params
 
 from planner.domain.horizon import Horizon
-from planner.places import shipped_folder
+from planner.places import data_folder, shipped_folder
 from planner.runs.run_days import run_days
 from planner.scenario.load import load_scenario
 from planner.scenario.schema import Scenario
 from planner.store.read_tables import read_table, take_in, waits_of
-from planner.studies.data_files import data_folder
 from planner.studies.operation_replays import moved_prices
 
 WEEKS = ("2024-01-08", "2024-06-01", "2024-10-07")

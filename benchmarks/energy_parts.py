@@ -26,10 +26,9 @@ from planner.inputs.weather.read import weather_of
 from planner.inputs.weather.solar import solar_of
 from planner.pages.charts import Bar, bar_groups
 from planner.pages.markup import document, el
-from planner.places import shipped_folder
+from planner.places import data_folder, shipped_folder
 from planner.scenario.load import load_scenario
 from planner.scenario.schema import Scenario
-from planner.studies.data_files import data_folder
 from planner.studies.operation_replays import EUR_PER_USD, write_moved
 from planner.text_files import csv_text
 

@@ -19,20 +19,20 @@ from planner.accounting.audit import audit
 from planner.accounting.settle import settle
 from planner.cp import cp_method as cp
 from planner.cp.engines import ENGINES
-from planner.cp.model import ProfitModel
+from planner.cp.profit_model import ProfitModel
 from planner.cp.repair import Seats
 from planner.cp.subproblem import Subproblem, empty_plan
 from planner.domain.horizon import Horizon
 from planner.domain.problem import Problem
 from planner.inputs.build import build
 from planner.methods import Params
+from planner.places import data_folder
 from planner.runs.one_day import previous_of
 from planner.runs.run_days import run_days
 from planner.search.decode import decode
 from planner.search.multisearch import multisearch
 from planner.store.read_last_plan import situation_of
 from planner.studies.curie23_setup import CALIBRATIONS, FIRST_DAY, study_scenario
-from planner.studies.data_files import data_folder
 
 
 def day_problem(day: dt.date, rolled: Path) -> Problem:

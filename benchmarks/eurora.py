@@ -21,10 +21,9 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from planner.cooling.plant import build_table
-from planner.cooling.plant_file import load_plant
+from planner.cooling.plant import build_table, load_plant
 from planner.inputs.pue_csv import pue_table_text
-from planner.studies.data_files import data_folder
+from planner.places import data_folder
 from planner.text_files import csv_text
 
 SOURCE = "eurora/eurora_20140331_20140404_jobs_power.csv.gz"

@@ -34,11 +34,10 @@ from planner.online.expected_prices import QUARTER_S, QUARTERS_PER_DAY
 from planner.online.holding import Holding, HoldingReplay
 from planner.online.policies import policy_named
 from planner.online.replay import Replay, replay
-from planner.places import shipped_folder
+from planner.places import data_folder, shipped_folder
 from planner.planning.hold_settings import holding_of, holding_of_trace
 from planner.runs.replay_ledger import origin_of
 from planner.scenario.load import load_scenario
-from planner.studies.data_files import data_folder
 from planner.studies.operation import TUNED, UNSEEN
 from planner.studies.operation_replays import (
     TRACES,

@@ -27,11 +27,10 @@ from planner.domain.result import MaxRuntime
 from planner.inputs.build import build_day
 from planner.inputs.jobs.power_models import limits_of, per_core
 from planner.methods import Params, method_named
-from planner.places import shipped_folder
+from planner.places import data_folder, shipped_folder
 from planner.power.learned import Asked, FinishedJob, PowerLimits, PowerModel, learned_from
 from planner.runs.power_sources import finished_jobs, saved_sources
 from planner.scenario.load import load_scenario
-from planner.studies.data_files import data_folder
 
 DAYS = ("2014-04-01", "2014-04-02", "2014-04-03", "2014-04-04")
 MARGINS = {"thin": 0.002, "rich": 0.02}

@@ -19,10 +19,10 @@ from unittest.mock import patch
 
 from days import planned_days
 
+from planner.places import data_folder
 from planner.runs.bounds_over_days import run_bound
 from planner.scenario.schema import Scenario
 from planner.studies.curie23_setup import CALIBRATIONS, FIRST_DAY, SCENARIOS, study_scenario
-from planner.studies.data_files import data_folder
 
 VARIANTS: dict[str, tuple[str, int, dict[str, object]]] = {
     "by-day": ("each day by itself", 1, {}),

@@ -17,8 +17,8 @@ from planner.metrics import measure, metric_named
 from planner.online.lower_bounds import BOUNDED, lower_bound
 from planner.online.policies import OfflineSearch, policy_named
 from planner.online.replay import replay
+from planner.places import data_folder
 from planner.runs.measured_replays import outcome_of
-from planner.studies.data_files import data_folder
 
 
 def main() -> None:

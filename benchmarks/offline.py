@@ -23,8 +23,8 @@ from planner.online.estimates import estimate_named
 from planner.online.offline import improve_schedule, make_search_ready, offline_objective
 from planner.online.policies import OfflineSearch, policy_named
 from planner.online.replay import Replay, make_ready, replay
+from planner.places import data_home
 from planner.runs.measured_replays import outcome_of
-from planner.studies.data_files import data_home
 
 METRICS = ("af", "awf", "bsld", "p2sf")
 

@@ -19,8 +19,8 @@ from planner.domain.trace import pool_trace
 from planner.inputs.traces import Source, read_pool
 from planner.online.estimates import estimate_named
 from planner.online.policies import policy_named
+from planner.places import data_home
 from planner.runs.measured_replays import Measurement, ReplayRun, RoundEngine, simulate
-from planner.studies.data_files import data_home
 
 FEW = 60
 """Jobs of the short replay."""

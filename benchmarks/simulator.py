@@ -27,7 +27,7 @@ from planner.inputs.traces import read_pool
 from planner.online.estimates import estimate_named
 from planner.online.policies import policy_named
 from planner.online.replay import replay
-from planner.studies.data_files import TRACE, data_folder
+from planner.places import TRACE, data_folder
 
 RECORDED_CPU_S = {"published simulator, EASY": 5.2, "published simulator, List-REG": 23.0, "AccaSim 1.1.3, EASY": 52.9}
 PEER = """

@@ -1,4 +1,4 @@
-"""Where the files that ship with the planner are, and where it keeps what takes long to make."""
+"""Where the files that ship with the planner are, where it keeps what takes long to make, and public traces."""
 
 from __future__ import annotations
 
@@ -10,6 +10,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
+
+from planner.errors import InputError
+
+TRACE = "swf/CEA-Curie-2011-2.1-cln.swf.gz"
+"""A public trace, in the folder of these."""
 
 
 def shipped_folder() -> Path:
@@ -134,3 +139,19 @@ def _require_unshared(folder: Path, *, own: bool = False) -> None:
         raise ValueError(f"{folder}: it belongs to another user")
     if found.st_mode & 0o022:
         raise ValueError(f"{folder}: others can write to it")
+
+
+def data_home(given: Path | None) -> Path:
+    """Where public traces are looked for."""
+    return given or Path(os.environ.get("PLANNER_DATA") or shipped_folder().parent / "shared" / "data")
+
+
+def data_folder(given: Path | None = None) -> Path:
+    """The folder of public traces; InputError says what must be in it."""
+    folder = data_home(given)
+    if not (folder / TRACE).is_file():
+        raise InputError(
+            f"{folder / TRACE}: the trace is not there; get it from the Parallel Workloads Archive and give its folder"
+            " with --data DIR, or in PLANNER_DATA"
+        )
+    return full_path(folder)

@@ -1,4 +1,4 @@
-"""Files of text, plain or compressed, opened with one clear line when that fails; and rows as CSV text."""
+"""Files of text, plain or compressed, opened with one clear line when that fails; rows as CSV, texts as bytes."""
 
 from __future__ import annotations
 
@@ -21,6 +21,9 @@ from planner.places import full_path, is_folder, is_there
 
 ENCODING = "utf-8-sig"
 """UTF-8; the mark that spreadsheets put at the start is skipped."""
+
+LONE = "backslashreplace"
+"""How halves of characters, which UTF-8 cannot hold, are written: as JSON and Python spell them."""
 
 
 @contextmanager
@@ -205,3 +208,8 @@ def csv_text(rows: Iterable[Sequence[object]], *, quote_text: bool = False) -> s
         text.seek(0)
         text.truncate()
     return "".join(f"{line}\n" for line in lines)
+
+
+def encoded(text: str) -> bytes:
+    """A text as the bytes of a file, whatever it was made from; JSON reads it back as it was."""
+    return text.encode("utf-8", LONE)

@@ -17,7 +17,9 @@ from planner.api.steps import as_settings
 from planner.domain.result import Trial
 from planner.errors import InputError
 from planner.methods import Params
-from planner.runs.asked import (
+from planner.runs.book import book_asked
+from planner.runs.bounds_over_days import whole_run
+from planner.runs.check_request import (
     asked_day,
     asked_now,
     asked_runs,
@@ -26,8 +28,6 @@ from planner.runs.asked import (
     parse_day,
     refuse_contradictions,
 )
-from planner.runs.book import book_asked
-from planner.runs.bounds_over_days import whole_run
 from planner.runs.compare import compare_runs
 from planner.runs.one_day import plan_from
 from planner.runs.parallel_calls import TaskEngine

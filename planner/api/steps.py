@@ -15,7 +15,7 @@ from planner.methods import LOOKING_AHEAD, Params, usual_method
 from planner.planning.outlook import with_time_ahead
 from planner.planning.plan_day import PlannedDay
 from planner.planning.plan_day import plan_day as _plan_day
-from planner.runs.asked import open_scenario, parse_day
+from planner.runs.check_request import open_scenario, parse_day
 from planner.scenario.schema import Scenario
 
 

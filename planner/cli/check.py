@@ -21,7 +21,7 @@ from planner.cli.terminal import say, say_json
 from planner.errors import AuditError
 from planner.places import full_path
 from planner.printable import printable
-from planner.runs.asked import open_scenario, parse_day
+from planner.runs.check_request import open_scenario, parse_day
 from planner.units import MILLI, SECONDS_PER_HOUR
 
 if TYPE_CHECKING:
@@ -79,8 +79,7 @@ def audit(
     Every file must also be the one that the run wrote, by its SHA-256 in run.json. Exit code 5 when the plan breaks a
     rule or a file does not agree with it or was changed, 2 when a file is missing or damaged.
     """
-    from planner.accounting.audit import require_clean
-    from planner.accounting.audit_bills import require_bills
+    from planner.accounting.audit import require_bills, require_clean
     from planner.store.month_peak import charge_remark, wrongly_charged
     from planner.store.read_day import read_day
     from planner.store.verify import changed_since, disagreements

@@ -15,7 +15,7 @@ from planner.cli import options, tab_key
 from planner.cli.terminal import DayBar, listed, say, say_json
 from planner.errors import InputError
 from planner.limits import WORKERS
-from planner.runs.asked import asked_runs, params_of, parse_day
+from planner.runs.check_request import asked_runs, params_of, parse_day
 from planner.units import clock
 
 BackendOption = Annotated[

@@ -12,7 +12,7 @@ import typer
 from planner.cli.options import require_days, solve_time
 from planner.cli.terminal import say, say_json
 from planner.printable import printable
-from planner.runs.asked import (
+from planner.runs.check_request import (
     asked_day,
     open_scenario,
     params_of,

@@ -11,7 +11,7 @@ import typer
 from planner.cli import day, options
 from planner.cli.terminal import say
 from planner.errors import InputError, PlannerError
-from planner.runs.asked import asked_now, params_of
+from planner.runs.check_request import asked_now, params_of
 
 BROKEN_OFF = 1
 """Exit code of a run that did not come to its end."""

@@ -10,7 +10,7 @@ import typer
 from planner import defaults
 from planner.cli import tab_key
 from planner.limits import ITERATIONS, SEED, SOLVE_S, WORKERS
-from planner.runs.asked import (
+from planner.runs.check_request import (
     WORDS,
     parse_day,
 )

@@ -15,7 +15,7 @@ from planner.cli.options import JsonOption, QuietOption, ScenarioOption, Setting
 from planner.cli.terminal import aligned, say, say_json
 from planner.errors import InputError
 from planner.limits import RUN_DAYS, W_PER_CORE
-from planner.runs.asked import open_scenario, parse_day
+from planner.runs.check_request import open_scenario, parse_day
 from planner.units import utc_text
 
 if TYPE_CHECKING:

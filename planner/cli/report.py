@@ -13,7 +13,7 @@ from planner.cli.options import FirstOption, JsonOption, LastOption, QuietOption
 from planner.cli.terminal import aligned, say, say_json
 from planner.errors import InputError
 from planner.printable import printable
-from planner.runs.asked import parse_day
+from planner.runs.check_request import parse_day
 
 if TYPE_CHECKING:
     from planner.store.cost_files import CostReport

@@ -14,7 +14,7 @@ import typer
 
 from planner.cli import day, options, tab_key
 from planner.cli.terminal import left_words, say, say_json
-from planner.runs.asked import parse_day
+from planner.runs.check_request import parse_day
 from planner.runs.progress import Work
 from planner.units import distance
 

@@ -181,8 +181,8 @@ def undo(folder: PlanArgument, yes: YesOption = False, as_json: JsonOption = Fal
     """
     from planner.slurm.commands import Slurm, queue_now
     from planner.slurm.journal import journal_of
+    from planner.slurm.planned_holds import read_wanted
     from planner.slurm.send_changes import carry_out, plan_undo
-    from planner.slurm.wanted import read_wanted
 
     slurm, journal = Slurm(), journal_of(folder)
     proposal = plan_undo(queue_now(slurm), read_wanted(folder), journal)

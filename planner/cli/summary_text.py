@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from planner.domain.day_summary import Booked, DaySummary, DayTotals, EasyDay, JobCounts
-from planner.domain.regime import counts_words
-from planner.domain.waits import Waits
+from planner.domain.waits import Waits, counts_words
 from planner.printable import printable
 from planner.units import clock, distance, is_share
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from planner.runs.asked import WORDS
+from planner.runs.check_request import WORDS
 
 
 def scenarios(incomplete: str) -> list[str]:

@@ -55,10 +55,9 @@ def build(
     if max_power_kw is not None:
         TABLE_KW.require("--max-power-kw", max_power_kw)  # a range of the parser lets NaN pass
 
-    from planner.cooling.plant import build_table, temperatures_between
-    from planner.cooling.plant_file import load_plant
+    from planner.cooling.plant import build_table, load_plant, temperatures_between
     from planner.inputs.pue_csv import pue_table_text
-    from planner.store.one_file import write_file, write_text
+    from planner.store.folder import write_file, write_text
     from planner.text_files import require_other
 
     require_other(out, "--out", plant)

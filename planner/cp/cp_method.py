@@ -20,7 +20,7 @@ from planner.accounting.audit import audit
 from planner.accounting.settle import settle
 from planner.cp.engines import ENGINES, choose_engine, engine_named
 from planner.cp.engines.engine import Engine, EngineAnswer
-from planner.cp.model import ProfitModel
+from planner.cp.profit_model import ProfitModel
 from planner.cp.repair import Complete, Seats
 from planner.cp.subproblem import Subproblem, empty_plan, is_exact_when_pooled, may_start, must_start
 from planner.defaults import TIME_LIMIT_S

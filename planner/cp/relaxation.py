@@ -15,7 +15,7 @@ import numpy as np
 
 from planner.cp.engines import choose_engine, engine_named
 from planner.cp.engines.engine import COMMUNITY_BITS, Engine, EngineAnswer, bits
-from planner.cp.model import ProfitModel, prices_exactly
+from planner.cp.profit_model import ProfitModel, prices_exactly
 from planner.cp.repair import Complete, finish
 from planner.cp.subproblem import Subproblem, subproblem_around
 from planner.domain.columns import Ints

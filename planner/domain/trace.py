@@ -1,4 +1,4 @@
-"""A trace to be replayed: cleaned jobs in submit order, and the machine that they run on."""
+"""A trace to be replayed: cleaned jobs in submit order, their deadlines, and the machine that they run on."""
 
 from __future__ import annotations
 
@@ -15,6 +15,10 @@ from planner.domain.precedence import Links, first_links, links_of, no_links
 from planner.errors import InputError
 from planner.limits import PROCESSORS
 from planner.units import MILLI
+
+LEAST_DEADLINE_S = 24 * 3600
+TIMES_REQUEST = 10
+"""A drawn deadline is so long after the submission [s], or so many times the request."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -227,3 +231,19 @@ def codes(names: Iterable[str]) -> Ints:
     listed = list(names)
     known = {name: k for k, name in enumerate(sorted({name for name in listed if name}))}
     return np.array([known.get(name, -1) for name in listed], dtype=np.int64)
+
+
+def draw_deadlines(trace: Trace, percent: float, seed: int) -> Ints:
+    """Latest end of each job [s]: submit + max(24 h, 10 * requested time) for a share of the jobs, -1 for the others.
+
+    Jobs that were given a deadline keep it, drawn or not. Every seed draws as many jobs, the share rounded; draws of
+    other shares or seeds do not depend on each other.
+    """
+    if not 0 <= percent <= 100:
+        raise InputError(f"{percent} % of jobs with a deadline; give a number from 0 to 100")
+    rng = np.random.default_rng([seed, round(percent * 1000)])
+    chosen = np.zeros(len(trace), dtype=np.bool_)
+    chosen[rng.permutation(len(trace))[: round(len(trace) * percent / 100)]] = True
+    slack = np.maximum(LEAST_DEADLINE_S, TIMES_REQUEST * trace.requested_s)
+    drawn = np.where(chosen, trace.submit_s + slack, -1).astype(np.int64)
+    return drawn if trace.deadline_s is None else np.where(trace.deadline_s >= 0, trace.deadline_s, drawn)

@@ -1,4 +1,4 @@
-"""How long jobs waited, and what waiting counts for when plans are compared."""
+"""How long jobs waited, and what waiting and later money count for when plans are compared."""
 
 from __future__ import annotations
 
@@ -88,3 +88,40 @@ def wait_costs(table: Floats, start_s: Ints) -> Floats:
     late_h = np.maximum(0.0, start_s - table[:, DUE]) / SECONDS_PER_HOUR
     costs: Floats = table[:, RATE] * wait_h * (1.0 + wait_h / (2.0 * TWICE_H)) + table[:, LATE] * late_h
     return costs
+
+
+TOMORROW_COUNTS = 0.5
+"""What the money of tomorrow counts at least: its room is as scarce as today's, but who will come in is not known."""
+
+
+@dataclass(frozen=True)
+class Regime:
+    """What a euro of later days counts, from 0 to 1, and why; one of tomorrow counts half at least.
+
+    ``load`` is the work that came in on the days before, as a part of what the machine can do; None where that is not
+    known. ``backlog_days`` is the work that waits and runs, in days of the whole machine. ``is_set``: the site said so.
+    """
+
+    later: float
+    load: float | None
+    backlog_days: float
+    is_set: bool = False
+
+    @property
+    def name(self) -> str:
+        """The regime in words."""
+        if self.later >= 1:
+            return "the queue empties"
+        return "overloaded" if self.later <= 0 else "nearly full"
+
+
+def tomorrow_counts(later: float) -> float:
+    """What a euro of tomorrow counts where one of later days counts ``later``."""
+    return max(later, TOMORROW_COUNTS)
+
+
+def counts_words(later: float) -> str:
+    """What a euro of tomorrow and of later days counts, in words."""
+    if later >= TOMORROW_COUNTS:
+        return f"after today counts {later:.2f}"
+    return f"of tomorrow counts {TOMORROW_COUNTS:.2f}, of later days {later:.2f}"

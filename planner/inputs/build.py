@@ -10,11 +10,11 @@ from planner.domain.ever_fits import Fit
 from planner.domain.horizon import Horizon
 from planner.domain.intake import Intake
 from planner.domain.job import Job
-from planner.domain.plan import Deferral
+from planner.domain.plan import Deferral, Plan
 from planner.domain.problem import Problem, Running
-from planner.domain.regime import TimeAhead
 from planner.domain.segment import Segment, join_segments, split_segments
 from planner.domain.situation import SiteState, Situation, StartedJob, node_outages
+from planner.domain.waits import Regime
 from planner.inputs.jobs.read import known_jobs
 from planner.inputs.last_known_day import segments_of
 from planner.inputs.prices import rates_of
@@ -28,6 +28,20 @@ HOURS = Bounds(0, 24 * 14, "hours", above=True)
 
 Told = tuple[tuple[Job, Deferral], ...]
 """Jobs that are not planned, with what is told of them."""
+
+
+@dataclass(frozen=True)
+class TimeAhead:
+    """The regime, what an hour of waiting counts [EUR], EASY's plan of the outlook, and how many days it has.
+
+    ``dearer`` says how many times the default that hour counts.
+    """
+
+    regime: Regime
+    waiting_eur_per_h: float
+    easy: Plan
+    days: int
+    dearer: float = 1.0
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@ from collections.abc import Callable
 
 from planner.domain.day_summary import DaySummary
 from planner.domain.horizon import zone_named
-from planner.domain.regime import counts_words
 from planner.domain.result import Trial
+from planner.domain.waits import counts_words
 from planner.pages.markup import (
     Column,
     Html,

@@ -29,7 +29,7 @@ from planner.pages.markup import (
 )
 from planner.store.folder import alone_in, put
 from planner.store.read_json import read_summary
-from planner.store.write_tables import encoded
+from planner.text_files import encoded
 from planner.units import is_share
 
 NAME = "index.html"

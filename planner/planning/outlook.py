@@ -31,10 +31,10 @@ from planner.domain.horizon import Horizon
 from planner.domain.job import Job
 from planner.domain.plan import Plan, cut_plan
 from planner.domain.problem import Problem
-from planner.domain.regime import TimeAhead, tomorrow_counts
 from planner.domain.segment import Segment, split_segments
 from planner.domain.situation import node_outages
-from planner.inputs.build import Day, frame
+from planner.domain.waits import tomorrow_counts
+from planner.inputs.build import Day, TimeAhead, frame
 from planner.limits import DAY_S
 from planner.online.day_under_policy import easy_plan
 from planner.planning.baselines import waits_of

@@ -11,8 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from planner import limits
-from planner.accounting.audit import audit, require_clean, why_broken
-from planner.accounting.audit_bills import require_bills
+from planner.accounting.audit import audit, require_bills, require_clean, why_broken
 from planner.accounting.bound import Bound, profit_bound
 from planner.accounting.promises import promises_of, with_promises
 from planner.accounting.settle import settle

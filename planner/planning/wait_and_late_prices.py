@@ -16,8 +16,7 @@ from planner.domain.columns import Floats, Ints
 from planner.domain.job import Job
 from planner.domain.job_order import cooled_prices, job_core_equivalents
 from planner.domain.problem import Problem
-from planner.domain.regime import Regime
-from planner.domain.waits import WaitPrice
+from planner.domain.waits import Regime, WaitPrice
 from planner.errors import InputError
 from planner.inputs.jobs.read import submitted_jobs
 from planner.limits import DAY_S

@@ -8,8 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from planner.accounting.audit import require_clean
-from planner.accounting.audit_bills import require_bills
+from planner.accounting.audit import require_bills, require_clean
 from planner.accounting.promises import promises_of
 from planner.accounting.settle import settle
 from planner.domain.day_summary import Booked, DaySummary
@@ -31,7 +30,7 @@ from planner.inputs.slurm.saved_folder import read_saved
 from planner.pages.day import day_page
 from planner.pages.index import write_index
 from planner.planning.plan_day import PlannedDay
-from planner.runs.asked import open_scenario, parse_day
+from planner.runs.check_request import open_scenario, parse_day
 from planner.runs.one_day import DoneDay, require_unbooked
 from planner.scenario.cluster_slurm import SlurmSection
 from planner.scenario.schema import Scenario
@@ -42,8 +41,7 @@ from planner.store.provenance import changed, hashes, provenance, with_books
 from planner.store.read_json import cluster_of, read_run, read_summary
 from planner.store.read_last_plan import LastPlan, plan_before_books, with_last_plan
 from planner.store.write_day import require_formats, tables_of, write_day
-from planner.store.write_tables import encoded
-from planner.text_files import csv_text, reading_once
+from planner.text_files import csv_text, encoded, reading_once
 
 METHOD = "booked"
 """What stands where the name of a method would."""

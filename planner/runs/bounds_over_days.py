@@ -41,7 +41,7 @@ from planner.runs.replay_ledger import as_they_ran, frame_of, origin_of, settle_
 from planner.scenario.schema import Scenario
 from planner.store.folder import alone_in, put
 from planner.store.read_last_plan import LastPlan, situation_of
-from planner.store.write_tables import encoded
+from planner.text_files import encoded
 from planner.units import SECONDS_PER_HOUR, rounded
 
 MOST_SLOTS = 200

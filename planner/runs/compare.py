@@ -35,9 +35,8 @@ from planner.runs.one_day import require_order
 from planner.runs.parallel_calls import RunTask, TaskEngine, run_calls
 from planner.runs.progress import DayCount, Pace, Work, watched
 from planner.scenario.schema import Scenario
-from planner.store.folder import held, put, remove, renewed
-from planner.store.one_file import write_rows
-from planner.store.write_tables import encoded
+from planner.store.folder import held, put, remove, renewed, write_rows
+from planner.text_files import encoded
 
 LONGEST_NAME = 100
 EASY = Policy("easy")

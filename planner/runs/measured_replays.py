@@ -9,12 +9,12 @@ from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from planner.defaults import DISPATCH_STEPS, ROUND_ENGINE, ROUND_TIME_S
+from planner.domain.trace import draw_deadlines
 from planner.domain.waiting_queue import QueueSolver
 from planner.errors import InputError
 from planner.inputs.traces import Source
 from planner.metrics import MONEY, TRIMMING, LateTable, Metric, Outcome, late_starts, measure, metric_named
 from planner.online.audit_replay import require_sound
-from planner.online.drawn_deadlines import draw_deadlines
 from planner.online.estimates import Estimate, estimate_named
 from planner.online.holding import NO_HOLDING
 from planner.online.lower_bounds import BOUNDED, lower_bound

@@ -22,8 +22,7 @@ from planner.power.learned import learned_from
 from planner.runs.book import ask_accounts, slurm_machine
 from planner.scenario.schema import Scenario
 from planner.slurm.commands import Slurm
-from planner.store.folder import PRIVATE
-from planner.store.one_file import write_file
+from planner.store.folder import PRIVATE, write_file
 
 
 @dataclass(frozen=True)

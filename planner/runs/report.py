@@ -23,7 +23,7 @@ from planner.store.month_peak import charge_remark, wrongly_charged
 from planner.store.read_json import read_run, read_summary
 from planner.store.statements import file_names, statements
 from planner.store.write_day import require_formats
-from planner.store.write_tables import encoded
+from planner.text_files import encoded
 
 Range = tuple[dt.date | None, dt.date | None, str]
 """First and last day, None for all there are, and the range in words."""

@@ -44,9 +44,8 @@ from planner.runs.measured_replays import cpu_now_s, outcome_of
 from planner.runs.replay_ledger import as_they_ran, settle_window, sum_of_days
 from planner.scenario.load import load_scenario
 from planner.scenario.schema import Scenario
-from planner.store.folder import held, put, renewed
-from planner.store.one_file import write_rows
-from planner.store.write_tables import encoded
+from planner.store.folder import held, put, renewed, write_rows
+from planner.text_files import encoded
 from planner.units import SECONDS_PER_HOUR, rounded
 
 HOURS = (2, 6, 24)

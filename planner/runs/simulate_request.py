@@ -18,7 +18,7 @@ from planner.online.estimates import estimate_named
 from planner.online.offline import offline_objective
 from planner.online.policies import OfflineSearch, Policy, policy_named
 from planner.pages.simulate import replay_page
-from planner.runs.asked import open_scenario, parse_day
+from planner.runs.check_request import open_scenario, parse_day
 from planner.runs.measured_replays import (
     Conduct,
     Measurement,
@@ -31,8 +31,7 @@ from planner.runs.measured_replays import (
 from planner.runs.one_day import require_order
 from planner.runs.replay_ledger import require_first_day
 from planner.scenario.schema import Scenario
-from planner.store.folder import filled
-from planner.store.one_file import write_rows, write_text
+from planner.store.folder import filled, write_rows, write_text
 from planner.store.swf_batsim import write_batsim_jobs, write_replay_swf
 
 

@@ -17,7 +17,7 @@ from planner.slurm.choose_changes import JOB_ID, ChangeOutcome, Proposal, propos
 from planner.slurm.commands import Slurm, queue_now
 from planner.slurm.job_comments import comment_updates, why_untold
 from planner.slurm.journal import Change, forget_old, journal_of, read_ours, when, write_changes, write_results
-from planner.slurm.wanted import Wanted, holds_of, read_wanted, require_not_over
+from planner.slurm.planned_holds import Wanted, holds_of, read_wanted, require_not_over
 from planner.store.folder import alone_in
 from planner.store.plan_versions import thin_out
 

@@ -25,8 +25,7 @@ from planner.store.planned_to_real import (
     planned_rows,
     split,
 )
-from planner.store.write_tables import encoded
-from planner.text_files import csv_text
+from planner.text_files import csv_text, encoded
 
 
 @dataclass(frozen=True)

@@ -11,10 +11,11 @@ import re
 import shutil
 import stat
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from planner.errors import OutputError
+from planner.text_files import csv_text, encoded
 
 LEFT_OVER = re.compile(r"\.(.+)\.(?:lock|new-\d+|old-\d+)")
 """Names of locks and of what is begun or moved aside, with the name that they are about."""
@@ -336,7 +337,7 @@ def _tidy(target: Path) -> None:
         else:
             aside.rename(target)
     for fresh in target.parent.glob(f".{_plain(target.name)}.new-*"):
-        if fresh.is_dir():  # files are those of `files.put`, under another lock
+        if fresh.is_dir():  # files are those of `put`, under another lock
             remove(fresh)
 
 
@@ -369,3 +370,29 @@ def _exchange(one: Path, other: Path) -> bool:
         return False
     done = renameat2(_AT_FDCWD, os.fsencode(one), _AT_FDCWD, os.fsencode(other), _RENAME_EXCHANGE)
     return int(done) == 0
+
+
+def write_rows(rows: Sequence[Mapping[str, object]], path: Path) -> None:
+    """Write the lines of a table, all with the columns of any."""
+    columns = list(dict.fromkeys(name for row in rows for name in row))
+    write_csv(path, columns, ([row.get(name, "") for name in columns] for row in rows))
+
+
+def write_csv(path: Path, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+    """Write a table in one step."""
+    write_text(path, csv_text([columns, *rows]))
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a text in one step."""
+    write_file(path, encoded(text))
+
+
+def write_file(path: Path, content: bytes, mode: int = 0o666) -> None:
+    """Write a file in one step, in a folder that is made if need be; the umask takes from the mode."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with alone_in(path.parent):
+            put(path, content, mode)
+    except OSError as error:
+        raise OutputError(f"{path}: cannot be written: {error.strerror or error}") from error

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from planner.online.replay import Replay
 from planner.planning.plan_day import PlannedDay
-from planner.store.one_file import write_csv, write_text
+from planner.store.folder import write_csv, write_text
 
 
 def write_day_swf(planned: PlannedDay, path: Path) -> None:

@@ -27,7 +27,8 @@ from planner.store.folder import replaced
 from planner.store.plan_versions import keep_versions, plans_of
 from planner.store.provenance import outputs_of, sealed
 from planner.store.swf_batsim import write_day_swf
-from planner.store.write_tables import Kind, Table, deferred_table, encoded, kind_of, schedule_table, segment_table
+from planner.store.write_tables import Kind, Table, deferred_table, kind_of, schedule_table, segment_table
+from planner.text_files import encoded
 from planner.units import rounded
 
 Page = Callable[[DaySummary, dict[str, Any], dict[str, Table]], str]

@@ -20,15 +20,7 @@ from planner.domain.node_lists import format_unit_nodes
 from planner.domain.plan import Deferral, Plan
 from planner.domain.problem import Problem, Running
 from planner.inputs.jobs.unit_groups import format_unit_groups
-from planner.text_files import csv_text
-
-LONE = "backslashreplace"
-"""How halves of characters, which UTF-8 cannot hold, are written: as JSON and Python spell them."""
-
-
-def encoded(text: str) -> bytes:
-    """A text as the bytes of a file, whatever it was made from; JSON reads it back as it was."""
-    return text.encode("utf-8", LONE)
+from planner.text_files import csv_text, encoded
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from planner.errors import SolverError
-from planner.places import full_path
+from planner.places import data_home, full_path
 from planner.studies.cp_online import SEARCHED, CpOnlineStudy
 from planner.studies.curie23 import Curie23Study
-from planner.studies.data_files import data_home
 from planner.studies.deadlines import DeadlineStudy
 from planner.studies.dispatchers import DispatcherStudy
 from planner.studies.fidelity import LedgerStudy

@@ -14,6 +14,7 @@ from planner.defaults import RUN_BOUND_TIME_S, STUDY_BOUND_TIME_S, TIME_LIMIT_S
 from planner.limits import ITERATIONS, WORKERS, Bounds
 from planner.methods import Params
 from planner.pages.markup import counted
+from planner.places import data_folder
 from planner.runs.compare_results import Row
 from planner.runs.parallel_calls import RunTask, run_tasks
 from planner.scenario.schema import Scenario
@@ -30,7 +31,6 @@ from planner.studies.curie23_setup import (
     choice_rows,
     study_scenario,
 )
-from planner.studies.data_files import data_folder
 from planner.studies.kept_pieces import OnDone, clear
 from planner.studies.report import StudyReport, StudySection, grouped
 from planner.studies.study import Study, StudyCell, option, require_known

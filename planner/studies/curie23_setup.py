@@ -12,12 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from planner.methods import METHODS, RULES
-from planner.places import scenario_folders
+from planner.places import TRACE, scenario_folders
 from planner.runs.bounds_over_days import run_bound
 from planner.runs.compare_results import Row
 from planner.scenario.load import load_scenario
 from planner.scenario.schema import Scenario
-from planner.studies.data_files import TRACE
 from planner.studies.published import CURIE23
 from planner.units import clock
 

@@ -14,8 +14,8 @@ from planner.errors import InputError
 from planner.limits import Bounds
 from planner.pages.markup import Column, Html, hours, percent, plain
 from planner.pages.scatter import Axis, Point, Series, scatter
+from planner.places import data_folder
 from planner.runs.compare_results import Row
-from planner.studies.data_files import data_folder
 from planner.studies.operation_replays import (
     PARTS,
     SAMPLE,

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from planner.domain.columns import Floats, Ints
+from planner.domain.trace import LEAST_DEADLINE_S, draw_deadlines
 from planner.inputs.traces import Source, read_pool
 from planner.metrics import TRIMMING, measure
-from planner.online.drawn_deadlines import LEAST_S, draw_deadlines
 from planner.online.estimates import estimate_named
 from planner.online.policies import policy_named
 from planner.online.replay import Replay
@@ -172,7 +172,7 @@ def draw_figures(replay: Replay, due_s: Ints) -> Told:
     wait_s, is_due = replay.wait_s, due_s >= 0
     stretch = (wait_s + trace.requested_s) / trace.requested_s
     room_s = due_s - trace.submit_s
-    is_long = is_due & (room_s > LEAST_S)
+    is_long = is_due & (room_s > LEAST_DEADLINE_S)
     is_missed = is_due & (replay.end_s > due_s)
     usage = (replay.end_s - trace.submit_s)[is_due] / room_s[is_due]
     waited = wait_s[is_due] > 0

@@ -10,8 +10,7 @@ from typing import Any
 from planner.pages.charts import Line
 from planner.pages.markup import MINUS, THIN, Column, Html, document, el, grid, plain
 from planner.runs.compare_results import Row
-from planner.store.folder import renewed
-from planner.store.one_file import write_rows, write_text
+from planner.store.folder import renewed, write_rows, write_text
 
 CURVES = ("a0", "a5", "a4", "a3", "a2", "a1", "a7", "a6", "a8")
 """Colours of curves, one after the other."""

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from planner.accounting.bound import profit_bound
-from planner.accounting.bound.segment_cost import bought_points, hull, lower_hull
-from planner.accounting.bound.slots import cut_slots, node_shares
+from planner.accounting.bound.slots import bought_points, cut_slots, hull, lower_hull, node_shares
 from planner.accounting.settle import settle
 from planner.domain.cluster import Cluster, NodeClass
 from planner.domain.plan import Plan

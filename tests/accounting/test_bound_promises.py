@@ -10,8 +10,7 @@ import pytest
 from planner.accounting.audit import audit
 from planner.accounting.bound import profit_bound
 from planner.accounting.bound.offers import offers_of
-from planner.accounting.bound.slots import cut_slots, node_shares
-from planner.accounting.bound.work_and_outages import job_energy
+from planner.accounting.bound.slots import cut_slots, job_energy, node_shares
 from planner.accounting.intervals import overlap_s
 from planner.accounting.settle import settle
 from planner.domain.columns import Ints

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from planner.accounting.audit_bills import require_bills, wrong_bills
+from planner.accounting.audit import require_bills, wrong_bills
 from planner.accounting.bound import profit_bound
 from planner.accounting.settle import settle
 from planner.domain.cluster import Cluster, NodeClass

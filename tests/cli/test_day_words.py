@@ -12,7 +12,7 @@ import pytest
 
 from planner.cli.main import run
 from planner.errors import InputError
-from planner.runs.asked import parse_day
+from planner.runs.check_request import parse_day
 from tests.days import names, plan, write_small_site
 
 QUICK = ("-m", "est", "--bound-time", "0", "--fresh")

@@ -16,7 +16,7 @@ from planner.domain.horizon import Horizon
 from planner.domain.method_params import Strength
 from planner.domain.situation import Situation
 from planner.scenario.load import load_scenario
-from planner.slurm.wanted import read_wanted
+from planner.slurm.planned_holds import read_wanted
 from planner.store.read_last_plan import read_last_plan, with_last_plan
 from tests.days import plan, rows_of
 from tests.rolling import DAYS, FIRST, LAST, write_rolling_site

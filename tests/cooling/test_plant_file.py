@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from planner.cooling.plant import AIR, HYBRID, build_table
-from planner.cooling.plant_file import load_plant
+from planner.cooling.plant import AIR, HYBRID, build_table, load_plant
 from planner.errors import InputError
 
 

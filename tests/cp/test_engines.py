@@ -19,7 +19,7 @@ from planner.accounting.settle import settle
 from planner.cp.cp_method import default_search
 from planner.cp.engines import ENGINES, choose_engine, cpo, engine_named
 from planner.cp.engines.engine import COMMUNITY_BITS, bits
-from planner.cp.model import ProfitModel
+from planner.cp.profit_model import ProfitModel
 from planner.cp.relaxation import relaxation_search
 from planner.cp.subproblem import Subproblem
 from planner.domain.method_params import RelaxationParams

@@ -17,7 +17,7 @@ from planner.cp.engines.cpsat_terms import Arithmetic, Bands, Term, constant
 from planner.cp.engines.engine import UNKNOWN
 from planner.cp.fixed_work import FixedWork
 from planner.cp.interval_rates import ENERGY_STEPS, MONEY_STEPS, WholeUnits
-from planner.cp.model import ProfitModel
+from planner.cp.profit_model import ProfitModel
 from planner.cp.relaxation import PICKERS
 from planner.cp.repair import without
 from planner.cp.subproblem import Subproblem, assign_nodes, busy_share, is_exact_when_pooled

@@ -12,7 +12,7 @@ from planner.accounting.bound import profit_bound
 from planner.accounting.settle import settle
 from planner.cp.cp_method import default_search
 from planner.cp.engines import ENGINES
-from planner.cp.model import ProfitModel
+from planner.cp.profit_model import ProfitModel
 from planner.cp.relaxation import relaxation_search
 from planner.cp.repair import repair
 from planner.cp.subproblem import Subproblem, is_exact_when_pooled

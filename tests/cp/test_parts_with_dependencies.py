@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from planner.cp.engines import ENGINES
-from planner.cp.model import ProfitModel
+from planner.cp.profit_model import ProfitModel
 from planner.cp.repair import insert
 from planner.cp.subproblem import Subproblem, subproblem_around
 from planner.domain.plan import DEFERRED, Plan

@@ -13,7 +13,7 @@ from planner.cp import cp_method as cp
 from planner.cp.cp_method import default_search
 from planner.cp.engines import ENGINES, cpsat_translate
 from planner.cp.engines.engine import UNKNOWN
-from planner.cp.model import ProfitModel
+from planner.cp.profit_model import ProfitModel
 from planner.cp.profit_objective import stretches_of_one_price
 from planner.cp.subproblem import Subproblem, empty_plan
 from planner.domain.plan import DEFERRED, Placement, Plan

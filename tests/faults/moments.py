@@ -30,7 +30,7 @@ FILE_EVENTS = frozenset(
     | {"ctypes.dlsym", "os.scandir", "os.listdir", "subprocess.Popen"}
 )
 WRITERS = (
-    *("store/folder.py", "store/write_day.py", "store/cost_files.py", "store/one_file.py"),
+    *("store/folder.py", "store/write_day.py", "store/cost_files.py", "store/folder.py"),
     *("pages/index.py", "runs/compare.py", "runs/run_days.py", "runs/one_day.py", "runs/book.py"),
     *("store/plan_versions.py", "slurm/journal.py", "slurm/send_changes.py", "slurm/commands.py"),
     "runs/power_sources.py",

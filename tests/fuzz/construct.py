@@ -17,8 +17,8 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
+from planner.places import TRACE
 from planner.scenario.reference import schema_keys
-from planner.studies.data_files import TRACE
 from tests.days import DAY
 from tests.faults.commands import ended
 from tests.faults.fake_slurm import write_slurm_site

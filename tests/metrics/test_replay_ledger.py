@@ -9,7 +9,7 @@ import pytest
 from planner.inputs.traces import read_cluster
 from planner.online.estimates import estimate_named
 from planner.online.policies import policy_named
-from planner.runs.asked import open_scenario
+from planner.runs.check_request import open_scenario
 from planner.runs.measured_replays import Measurement, simulate, with_money
 from planner.runs.replay_ledger import settle_replays, sum_of_days
 

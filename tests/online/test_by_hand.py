@@ -7,10 +7,9 @@ from dataclasses import replace as with_changes
 import numpy as np
 import pytest
 
-from planner.domain.trace import Machine, pool_trace
+from planner.domain.trace import Machine, draw_deadlines, pool_trace
 from planner.errors import InputError
 from planner.online.audit_replay import violations
-from planner.online.drawn_deadlines import draw_deadlines
 from planner.online.kernel.regression_step import FEATURES, learn, predicted, products
 from planner.online.learned_regression import Learned
 from planner.online.policies import ORDERS, POLICIES, policy_named

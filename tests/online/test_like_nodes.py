@@ -9,11 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from planner.domain.trace import Machine, Trace, first_jobs, pool_trace
+from planner.domain.trace import Machine, Trace, draw_deadlines, first_jobs, pool_trace
 from planner.domain.waiting_queue import QueueAnswer, QueuePlan, WaitingQueue
 from planner.inputs.traces import read_pool
 from planner.online.audit_replay import violations
-from planner.online.drawn_deadlines import draw_deadlines
 from planner.online.estimates import IN_TICKS, estimate_named
 from planner.online.initial_state import Past
 from planner.online.like_nodes import with_like_nodes

@@ -9,10 +9,9 @@ from types import MappingProxyType
 import numpy as np
 import pytest
 
-from planner.domain.trace import Trace, pool_trace
+from planner.domain.trace import Trace, draw_deadlines, pool_trace
 from planner.errors import AuditError, InputError
 from planner.online.audit_replay import require_sound, violations
-from planner.online.drawn_deadlines import draw_deadlines
 from planner.online.estimates import IN_TICKS, RealEstimates, estimate_named
 from planner.online.kernel import state
 from planner.online.policies import KINDS, RESERVING, Policy, policy_named

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from planner.inputs.traces import Source, read_cluster
-from planner.runs.asked import open_scenario
+from planner.runs.check_request import open_scenario
 from planner.scenario.schema import Scenario
 
 FIRST_DAY = dt.date(2024, 6, 1)

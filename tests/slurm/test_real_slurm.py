@@ -22,9 +22,9 @@ from planner.slurm import commands
 from planner.slurm.choose_changes import ChangeOutcome, ChangeRules, OptIn, Proposal, propose
 from planner.slurm.commands import Slurm, queue_now, take
 from planner.slurm.journal import Change, read_ours
+from planner.slurm.planned_holds import Wanted
 from planner.slurm.send_changes import carry_out, plan_undo
 from planner.slurm.verify import differences, from_journal, queue_with_gone
-from planner.slurm.wanted import Wanted
 from tests.slurm.cluster import ACCOUNTING, SEARCH, Cluster, until, why_not
 
 HOUR = 3600

@@ -13,8 +13,8 @@ from planner.domain.result import Hold
 from planner.inputs.slurm.job import SlurmJob
 from planner.slurm.choose_changes import ChangeRules, OptIn, Proposal, Refusal, propose
 from planner.slurm.journal import JOURNAL, Change, Entry, Ours, when
+from planner.slurm.planned_holds import Wanted
 from planner.slurm.send_changes import plan_changes
-from planner.slurm.wanted import Wanted
 from tests.slurm.queued import HOUR, NOW, queue_of, waiting
 
 BATCH = ChangeRules(OptIn(partitions=frozenset({"batch"})))

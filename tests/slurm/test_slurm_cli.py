@@ -16,7 +16,7 @@ from planner.cli.main import run
 from planner.slurm import send_changes
 from planner.slurm.commands import Slurm, queue_now
 from planner.slurm.journal import JOURNAL, when
-from planner.slurm.wanted import read_wanted
+from planner.slurm.planned_holds import read_wanted
 from tests.days import BRIEF, DAY, plan, rows_of, tree, write_small_site
 from tests.slurm.cluster import SEARCH, Cluster
 from tests.slurm.saved import fake, save

@@ -14,7 +14,7 @@ from planner.errors import SlurmError
 from planner.inputs.slurm.job import SlurmJob
 from planner.inputs.slurm.json_document import DocumentAnswer
 from planner.inputs.slurm.queue import read_queue
-from planner.slurm import apply, commands
+from planner.slurm import commands, send_changes
 from planner.slurm.choose_changes import ChangeOutcome, Proposal
 from planner.slurm.commands import Slurm, queue_now
 from planner.slurm.journal import Change, when
@@ -42,7 +42,7 @@ OLD = {
 
 def carry_out(slurm: Slurm, changes: Sequence[Change], journal: Path, **more: Any) -> list[ChangeOutcome]:
     """Send changes, without comments."""
-    return apply.carry_out(slurm, Proposal(tuple(changes), (), ()), journal, **more)
+    return send_changes.carry_out(slurm, Proposal(tuple(changes), (), ()), journal, **more)
 
 
 def number(value: int | None, *, infinite: bool = False) -> dict[str, object]:

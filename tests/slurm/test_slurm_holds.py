@@ -6,7 +6,7 @@ from planner.domain.result import Hold
 from planner.inputs.slurm.job import SlurmJob
 from planner.slurm.choose_changes import ChangeRules, OptIn
 from planner.slurm.journal import Ours
-from planner.slurm.wanted import Wanted, holds_of
+from planner.slurm.planned_holds import Wanted, holds_of
 from tests.slurm.queued import HOUR, NOW, queue_of, waiting
 
 RULES = ChangeRules(OptIn(partitions=frozenset({"batch"})))

@@ -12,7 +12,7 @@ import pytest
 
 from planner.cli.main import run
 from planner.slurm.commands import Slurm, queue_now
-from planner.slurm.wanted import read_wanted
+from planner.slurm.planned_holds import read_wanted
 from tests.slurm.cluster import NODES, SEARCH, Cluster, until
 from tests.slurm.site import write_holding_site
 

@@ -18,8 +18,15 @@ import numpy as np
 from planner.accounting.bound.offers import Offers, offers_of
 from planner.accounting.bound.price_search import PriceDescent, Solved, full_machine_prices, queue_prices, solve_master
 from planner.accounting.bound.site_model import SiteModel, SiteRows
-from planner.accounting.bound.slots import SLOT_S, cut_slots, node_shares
-from planner.accounting.bound.work_and_outages import JobEnergy, RunningLoad, job_energy, running_load
+from planner.accounting.bound.slots import (
+    SLOT_S,
+    JobEnergy,
+    RunningLoad,
+    cut_slots,
+    job_energy,
+    node_shares,
+    running_load,
+)
 from planner.defaults import BOUND_TIME_S
 from planner.domain.columns import Floats, Ints
 from planner.domain.problem import Problem

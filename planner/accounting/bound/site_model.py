@@ -13,9 +13,19 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from planner.accounting.bound.segment_cost import bought_points, cooling_rows, hull, lower_hull
-from planner.accounting.bound.slots import BoundSlots, Shares, demand_blocks, demand_windows
-from planner.accounting.bound.work_and_outages import JobEnergy, RunningLoad, most_power_kw
+from planner.accounting.bound.slots import (
+    BoundSlots,
+    JobEnergy,
+    RunningLoad,
+    Shares,
+    bought_points,
+    cooling_rows,
+    demand_blocks,
+    demand_windows,
+    hull,
+    lower_hull,
+    most_power_kw,
+)
 from planner.domain.columns import Floats, Ints
 from planner.domain.problem import Problem
 from planner.units import MILLI, SECONDS_PER_HOUR
