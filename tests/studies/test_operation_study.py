@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import gzip
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -22,6 +23,7 @@ from planner.studies.operation_replays import (
     _submitted,
     decided_without,
     limit_figures,
+    moved_prices,
     require_conserved,
     week_figures,
     week_of,
@@ -59,8 +61,6 @@ def traces(tmp_path: Path) -> Path:
     (tmp_path / "prices").mkdir()
     for name in ("FR", "DE-LU_electricity_prices_2021", "DE-LU_electricity_prices_2022"):
         # Files are opened as packed ones by their names.
-        import gzip
-
         with gzip.open(tmp_path / "prices" / f"{name}.csv.gz", "wt") as stream:
             stream.write("time (UTC),price\n2012-05-01 00:00:00,30\n2021-05-01 00:00:00,30\n2022-05-01 00:00:00,30\n")
     return tmp_path
@@ -186,3 +186,35 @@ def test_prices_of_another_year_keep_their_day_and_hour(tmp_path: Path) -> None:
     day = dt.date(2013, 3, 2)
     write_moved(source, target, column="price", first=day, last=day, years=7, factor=2.0)
     assert target.read_text() == "time (UTC),price\n2013-02-28 23:00:00,2.0\n2013-03-01 00:00:00,6.0\n"
+
+
+@pytest.mark.parametrize(("year", "usd"), [(2021, 118.27), (2022, 105.30)])
+def test_german_prices_are_in_euros_from_31_days_before_a_week_to_60_after_it(
+    tmp_path: Path, year: int, usd: float
+) -> None:
+    """The file has dollars, of which the European Central Bank gave 1.1827 and 1.0530 for a euro: 100 EUR/MWh each."""
+    week = dt.date(2012, 5, 7)
+    moments = [f"{year}-{each}:00:00" for each in ("04-05 23", "04-06 00", "07-12 23", "07-13 00")]
+    _write_prices(tmp_path, f"DE-LU_electricity_prices_{year}", "time (UTC)", moments, usd)
+    made = moved_prices(tmp_path, f"de-{year}", week, tmp_path / "out")
+    assert made is not None
+    assert made.read_text() == "time (UTC),price\n2012-04-06 00:00:00,100.0\n2012-07-12 23:00:00,100.0\n"
+
+
+def test_french_prices_are_in_euros_by_the_clock_of_paris(tmp_path: Path) -> None:
+    """Midnight in May is 22 o'clock in UTC; a site with one price, or with bands, has no file."""
+    week = dt.date(2012, 5, 7)
+    _write_prices(tmp_path, "FR", "time", ["2012-05-07 00:00:00"], 50.0)
+    made = moved_prices(tmp_path, "fr-2012", week, tmp_path / "out")
+    assert made is not None
+    assert made.read_text() == "time (UTC),price\n2012-05-06 22:00:00,50.0\n"
+    assert moved_prices(tmp_path, "flat", week, tmp_path) is None
+    assert moved_prices(tmp_path, "bands", week, tmp_path) is None
+
+
+def _write_prices(folder: Path, name: str, head: str, moments: list[str], price: float) -> None:
+    """A packed file of prices, as the folder of data has them."""
+    (folder / "prices").mkdir()
+    lines = [f"{head},price", *(f"{moment},{price}" for moment in moments)]
+    with gzip.open(folder / "prices" / f"{name}.csv.gz", "wt") as stream:
+        stream.write("\n".join(lines) + "\n")
