@@ -279,6 +279,15 @@ def test_cancelled_jobs_leave_at_once(policy: str) -> None:
 
 
 @pytest.mark.parametrize("policy", KINDS)
+def test_a_job_may_be_cancelled_in_the_second_in_which_all_begins(policy: str) -> None:
+    """Both come at 0, where the first takes all nodes and the second is cancelled."""
+    trace = two_nodes([0, 0], [10, 10], [2, 2])
+    result = replay(trace, policy_named(policy), trace.requested_s, cancel_s=np.array([-1, 0]))
+    assert result.start_s.tolist() == [0, -1]
+    assert result.is_cancelled.tolist() == [False, True]
+
+
+@pytest.mark.parametrize("policy", KINDS)
 def test_a_job_lost_with_its_node_and_cancelled_later_is_cancelled(policy: str) -> None:
     """Lost at 6; it would start again at 50, but is cancelled at 20."""
     trace = two_nodes([0], [10], [2])
