@@ -318,3 +318,22 @@ def test_no_jobs_is_an_empty_plan() -> None:
 def _after(steps: int):  # type: ignore[no-untyped-def]
     left = iter([False] * steps)
     return lambda best: next(left, True)
+
+
+@pytest.mark.parametrize(
+    ("answer", "refuses"), [(None, False), (cpo.TooLargeError("too large"), True), (SolverError("it died"), None)]
+)
+def test_an_executable_is_asked_with_a_model_above_the_limit(
+    answer: Exception | None, refuses: bool | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One that takes it is no Community Edition, and one that does not run is neither."""
+    asked: list[float] = []
+
+    def search(name: str, model: CpoModel, *settings: object) -> None:
+        asked.append(bits(model))
+        if answer is not None:
+            raise answer
+
+    monkeypatch.setattr(cpo, "_search", search)
+    assert cpo.refuses_large.__wrapped__("an executable") is refuses
+    assert asked[0] > COMMUNITY_BITS

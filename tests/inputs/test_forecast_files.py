@@ -129,7 +129,7 @@ def test_power_of_photovoltaics_from_a_file(tmp_path: Path, unit: str, cell: str
         ("time,PV [kW]", ["2.5"] * 24, "W", r"is in kW, but solar\.unit is W"),
         ("time,power", ["2"] * 8 + [""] + ["2"] * 15, "kW", r"pv\.csv has no value from 2024-06-01 08:00 UTC"),
         ("time,power", ["2"] * 20, "kW", r"covers .* but the day needs"),
-        ("time,power", ["-2000"] * 24, "kW", r"falls to -2000 kW; give what the modules feed in as positive"),
+        ("time,power", ["0"] * 23 + ["-2000"], "kW", r"falls to -2000 kW; give what the modules feed in as positive"),
         ("time,power", ["20000000"] * 24, "kW", r"photovoltaic power of pv\.csv, in kW, is 20,000,000"),
         ("time,a,b", ["1,2"] * 24, "kW", r"cannot tell which column holds the power"),
     ],

@@ -135,6 +135,18 @@ def test_a_running_job_without_a_limit_holds_its_nodes(scenario: Scenario) -> No
     assert [each.reason for each in found.left_alone] == ["it runs without a time limit, so its end is not known"]
 
 
+def test_what_runs_on_nodes_that_are_not_planned_is_no_concern_of_ours(scenario: Scenario) -> None:
+    """Of a job on a node of ours and on another one, the part here counts; of one that is elsewhere, nothing."""
+    rows = [
+        job(number, job_state="RUNNING", start_time=NOW, nodes=nodes, cpus=4 * nodes.count("n"), tasks=4)
+        for number, nodes in ((1, "n1,far1"), (2, "far2"))
+    ]
+    site = site_of(rows)
+    found, intake = site.snapshot(site.scenario(scenario), lambda queued: None)
+    assert [(each.job.id, each.job.unit_count) for each in found.running] == [("1", 1)]
+    assert intake.repaired == {}
+
+
 def test_jobs_that_share_more_than_a_node_has_hold_the_rest(scenario: Scenario) -> None:
     """Two running jobs of 20 CPUs on one node of 32: the second counts for 12, a third for nothing."""
     rows = [
