@@ -8,10 +8,11 @@ survivor is an equivalent mutant, or a claim that no test makes.
 
 First the tests are run once and watched, folder by folder: what each test file enters, and how long it takes, is kept
 in the file WATCHED, and files that are not in it are watched in the next run. The tests of a mutant are those that
-enter its function: the ones that import its file, then those of its room or named for the file, then others, the
-quickest of each first, as many as ``--seconds`` allows; where none was seen to enter it, those near it. Compiled code
-cannot be watched: a kernel counts as entered by whatever enters a function that calls it. Machine code is kept by the
-text of its sources, so a mutant of a kernel is compiled anew, in a cache of its own; those come last.
+enter its function: the ones that import its file or hold whole outputs, then those of its room or named for the file,
+then others, the quickest of each first, as many as ``--seconds`` allows; where none was seen to enter it, those near
+it. Compiled code cannot be watched: a kernel counts as entered by whatever enters a function that calls it. Machine
+code is kept by the text of its sources, so a mutant of a kernel is compiled anew, in a cache of its own; those come
+last.
 
 Mutants run one by one in a copy of the tree. Verdicts are kept in the file OUT: a second run goes on where the first
 one ended, and ``--again`` tries what was not noticed anew, beside the first verdict.
@@ -49,6 +50,9 @@ ROOT = Path(__file__).resolve().parents[1]
 
 BLIND = ("faults", "hostile", "fuzz", "test_wheel.py", "test_tutorials.py", "test_document_commands.py")
 """Tests that run the planner in processes of its own, where nothing can be watched."""
+
+WHOLE_OUTPUTS = "tests/as_approved/"
+"""Tests that hold what commands print and write to the byte: whatever they enter, they see."""
 
 COMPILED = ("kernel", "part")
 """The decorators of compiled functions."""
@@ -315,7 +319,7 @@ class Choice:
         near = near or {name for name in self._watched if self._distance(mutant, name) < 2}
         chosen: list[str] = []
         left_s = self._most_s
-        for name in sorted(near, key=lambda name: (self._distance(mutant, name), self._watched[name].seconds)):
+        for name in sorted(near, key=lambda name: (self._rank(mutant, name), self._watched[name].seconds)):
             if not chosen or self._watched[name].seconds <= left_s:
                 chosen.append(name)
                 left_s -= self._watched[name].seconds
@@ -337,6 +341,10 @@ class Choice:
             return f"{mutant.path}:{mutant.function}" in seen.entered
         callers = self._callers(mutant.function)
         return is_close or not callers.isdisjoint(seen.entered)
+
+    def _rank(self, mutant: Mutant, name: str) -> int:
+        """In which turn a test file comes: by its distance, one that holds whole outputs with the closest."""
+        return 0 if name.startswith(WHOLE_OUTPUTS) else self._distance(mutant, name)
 
     def _distance(self, mutant: Mutant, name: str) -> int:
         """0: the test file imports the mutant's file; 1: it is of its room or named for the file; 2: neither."""
