@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from planner import text_files
 from planner.errors import FileFormatError, InputError
 from planner.limits import Bounds
 from planner.text_files import open_text
@@ -106,3 +107,13 @@ def test_pipes_and_names_that_cannot_be(tmp_path: Path) -> None:
     for path, words in ((tmp_path / "pipe", "is a device or a pipe"), (tmp_path / ("x" * 1000), "no such file")):
         with pytest.raises(InputError, match=words):
             read(path)
+
+
+def test_parts_of_xz_are_unpacked_up_to_what_a_file_may_have_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Three parts of 40 bytes: of at most 100 in all, one byte more is unpacked, which shows that they are too many."""
+    part = lzma.compress(b"x" * 40)
+    assert text_files._from_xz(3 * part) == b"x" * 120
+    monkeypatch.setattr(text_files, "MOST", 100)
+    assert text_files._from_xz(2 * part + b"\0" * 8) == b"x" * 80
+    assert text_files._from_xz(3 * part) == b"x" * 101
+    assert text_files._from_xz(30 * part) == b"x" * 101
