@@ -369,6 +369,7 @@ PYTHON: dict[str, Step] = {
     "picture": show_picture,
     "limits": show_limits,
     "init": "init new",
+    "init-as-it-ran": "init own --from-sacct sacct.txt --zone Europe/Paris",
 }
 """What functions give that scripts call, and the picture of a table."""
 

@@ -71,3 +71,9 @@ def test_season_or_period(tmp_path: Path) -> None:
     assert load_scenario("back", folders=folders).weather.season is None
     with pytest.raises(ScenarioError, match=r"both\.yaml:2: weather\.season: given together with weather\.period"):
         load_scenario("both", folders=folders)
+
+
+def test_seasons_are_four_quarters_from_december_on() -> None:
+    """As meteorologists have them: every month once, one after the other."""
+    assert [month for months in SEASONS.values() for month in months] == [12, *range(1, 12)]
+    assert list(SEASONS) == ["winter", "spring", "summer", "autumn"]

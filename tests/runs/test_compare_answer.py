@@ -16,7 +16,7 @@ from planner.inputs.traces import read_known
 from planner.methods import WITHOUT_CARBON
 from planner.online.estimates import estimate_named
 from planner.online.policies import policy_named
-from planner.runs.compare_results import answer_of, settled_under
+from planner.runs.compare_results import answer_of, settled_under, with_members
 from planner.runs.measured_replays import Measurement, simulate
 from planner.runs.replay_ledger import settle_window
 from planner.store.read_day import read_day
@@ -234,3 +234,22 @@ def test_a_year_pays_the_peak_of_a_month_twelve_times(
     assert turned["pairs"][0]["year_eur"] == pytest.approx(-year, abs=0.01)
     assert turned["pairs"][0]["payback_years"] == pytest.approx(1000 / -year, abs=0.05)
     assert f"a year like this: {-year:,.2f} EUR" in turned["answer"][0]
+
+
+def test_a_pair_has_its_range_over_the_members_that_both_have() -> None:
+    """Of prices p1 and p2 and of weather w1, b earns 2, 5 and 1 EUR more than a; the means and w2 do not count."""
+    earned = {
+        "a": {("price", "p1"): 10.0, ("price", "p2"): 20.0, ("weather", "w1"): 3.0, ("mean", "-"): 0.0},
+        "b": {("price", "p1"): 12.0, ("price", "p2"): 25.0, ("weather", "w1"): 4.0, ("mean", "-"): 90.0},
+    }
+    earned["b"]["weather", "w2"] = 0.0
+    members = [
+        {"scenario": scenario, "method": "est", "forecast": forecast, "member": member, "profit_eur": profit}
+        for scenario, known in earned.items()
+        for (forecast, member), profit in known.items()
+    ]
+    pair = {"against_scenario": "a", "against_method": "est", "scenario": "b", "method": "est"}
+    found = with_members(pair, members)
+    assert (found["members"], found["lowest_member_eur"], found["highest_member_eur"]) == (3, 1.0, 5.0)
+    none = with_members(pair, [])
+    assert (none["members"], none["lowest_member_eur"], none["highest_member_eur"]) == (0, None, None)
