@@ -371,7 +371,7 @@ def _watched(params: Params, told: Told) -> Params:
     """The same parameters with somebody told what is done."""
 
     def tried(trial: Trial) -> None:
-        told(f"{trial.name}: profit {trial.profit_eur:,.2f}")
+        told(f"{trial.name}: worth {trial.profit_eur:,.2f}")
 
     def bounded(profit_eur: float) -> None:
         told(f"no plan earns more than {profit_eur:,.2f}")

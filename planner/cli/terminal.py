@@ -217,7 +217,7 @@ class ReplayBar(_Bar):
 
 
 class Progress(_Bar):
-    """Shows the best profit so far, and how far it is below the bound once that is known."""
+    """Shows what the best plan so far is worth by the goal, and how far below the bound that is once it is known."""
 
     def __init__(self, title: str, *, quiet: bool) -> None:
         super().__init__(quiet=quiet)
@@ -263,7 +263,7 @@ class Progress(_Bar):
         """Count one more candidate."""
         self._best = max(self._best, trial.profit_eur)
         if self._bar is not None:
-            text = f"{self._title}: {trial.name}, best profit {self._best:,.2f}{self._near()}"
+            text = f"{self._title}: {trial.name}, best so far {self._best:,.2f}{self._near()}"
             self._bar.update(self._task, advance=1, description=text)
 
     def _near(self) -> str:

@@ -1,4 +1,4 @@
-"""Claims about the line of progress: the best profit so far, and its distance to the bound."""
+"""Claims about the line of progress: the best so far, and its distance to the bound."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_the_gap_is_what_is_missing_of_the_bound(shown: tuple[Progress, Shown]) 
     progress, bar = shown
     progress.bound(200.0)
     progress.trial(Trial("+area", 150.0, 3))
-    assert bar.text == "plan: +area, best profit 150.00, within 25 % of the bound"
+    assert bar.text == "plan: +area, best so far 150.00, within 25 % of the bound"
 
 
 def test_a_nearly_idle_day_is_told_in_money(shown: tuple[Progress, Shown]) -> None:
@@ -46,7 +46,7 @@ def test_a_nearly_idle_day_is_told_in_money(shown: tuple[Progress, Shown]) -> No
     progress, bar = shown
     progress.bound(4.53)
     progress.trial(Trial("one", -0.86, 3))
-    assert bar.text == "plan: one, best profit -0.86, 5.39 below the bound"
+    assert bar.text == "plan: one, best so far -0.86, 5.39 below the bound"
 
 
 def test_the_best_profit_stays_when_a_trial_is_worse(shown: tuple[Progress, Shown]) -> None:
@@ -55,21 +55,21 @@ def test_the_best_profit_stays_when_a_trial_is_worse(shown: tuple[Progress, Show
     progress.bound(150.0)
     progress.trial(Trial("one", 150.0 + 1e-9, 3))
     progress.trial(Trial("two", 120.0, 3))
-    assert bar.text == "plan: two, best profit 150.00, within 0 % of the bound"
+    assert bar.text == "plan: two, best so far 150.00, within 0 % of the bound"
 
 
 def test_without_a_bound_there_is_no_gap(shown: tuple[Progress, Shown]) -> None:
     """Unknown, or not above 0: nothing is said; nor is it after a new title, which counts anew."""
     progress, bar = shown
     progress.trial(Trial("one", -5.0, 0))
-    assert bar.text == "plan: one, best profit -5.00"
+    assert bar.text == "plan: one, best so far -5.00"
     progress.bound(0.0)
     progress.trial(Trial("two", -6.0, 0))
-    assert bar.text == "plan: two, best profit -5.00"
+    assert bar.text == "plan: two, best so far -5.00"
     progress.bound(9.0)
     progress.rename("next")
     progress.trial(Trial("three", -7.0, 0))
-    assert bar.text == "next: three, best profit -7.00"
+    assert bar.text == "next: three, best so far -7.00"
 
 
 def test_a_silent_command_says_what_it_does(monkeypatch: pytest.MonkeyPatch) -> None:
