@@ -137,7 +137,7 @@ def _do(
         params.on_step("reading jobs, weather and prices")
         with reading_once():
             situation, intake, conflicts = find()
-            situation = with_estimates(situation, scenario.cluster, scenario.rules.estimate)
+            situation = with_estimates(_with_given_promises(situation), scenario.cluster, scenario.rules.estimate)
             built = build(scenario, horizon, situation, intake, until_unix)
             if params.method in LOOKING_AHEAD:
                 make_ready(params.method, built.problem)  # first, since on a first run EASY is compiled beside it
@@ -198,20 +198,30 @@ def _found(scenario: Scenario, asked: PlanRequest, folder: Path, day: Horizon) -
 
 
 def _as_promised(situation: Situation, ours: Ours) -> Situation:
-    """A situation of Slurm with the promises of the journal: what was planned and never sent binds nobody.
-
-    A reference start that has not come yet is looked for anew: it may come sooner than was thought.
-    """
+    """A situation of Slurm with the promises of the journal: what was planned and never sent binds nobody."""
 
     def promised(job: Job) -> Job:
-        given = ours.promise(job.id, job.submit_unix)
-        return replace(job, promise=given if given and given.reference_unix <= situation.moment_unix else None)
+        return replace(job, promise=ours.promise(job.id, job.submit_unix))
 
     return replace(
         situation,
         pending=tuple(promised(job) for job in situation.pending),
         started=tuple(replace(each, job=promised(each.job)) for each in situation.started),
     )
+
+
+def _with_given_promises(situation: Situation) -> Situation:
+    """The situation without promises that count from a moment to come.
+
+    That moment was foreseen by the times that running jobs ask for: the scheduler may start the job sooner, and what
+    it may be held for counts from there.
+    """
+
+    def given(job: Job) -> Job:
+        is_to_come = job.promise is not None and job.promise.reference_unix > situation.moment_unix
+        return replace(job, promise=None) if is_to_come else job
+
+    return replace(situation, pending=tuple(given(job) for job in situation.pending))
 
 
 def _read(scenario: Scenario, asked: PlanRequest, folder: Path) -> tuple[Situation, Intake]:

@@ -200,3 +200,22 @@ def test_what_is_carried_out_is_held_against_rules_with_real_runtimes(site: Site
     assert told["planned_profit_eur"] == told["totals"]["profit_eur"]
     assert max(each["profit_eur"] for each in told["baselines"]) <= told["real_bound_eur"] + 1e-6
     plan("audit", str(site.days / DAY))
+
+
+def test_a_promise_counts_from_when_the_scheduler_could_really_start_the_job(site: Site) -> None:
+    """Room is foreseen for 13:50, and cheap hours begin at 14:00; the job before ends at 13:05, so 13:40 is the last."""
+    head = "job_id,submit_time,requested_h,cores,power_w,state,start_time,end_time,nodes\n"
+    begun = f"{DAY}T11:50:00+01:00"
+    nodes = "cpu[1-9]"
+    waits = f"a,{EARLY},1,288,900,pending,,,\n"
+
+    def now(moment: str, before: str) -> None:
+        Path("now.csv").write_text(f"{head}r,{EARLY},2,288,900,{before},{nodes}\n{waits}", encoding="utf-8")
+        options = ("--snapshot", "now.csv", "--bound-time", "0", "--set", "rules.max_delay=30m")
+        plan("now", "--at", f"{DAY}T{moment}:00+01:00", *options)
+
+    now("13:00", f"running,{begun},")
+    assert site.job(DAY)["reference_start"] == f"{DAY}T13:50:00+01:00"
+    now("13:10", f"done,{begun},{DAY}T13:05:00+01:00")
+    assert site.job(DAY)["latest_start"] == f"{DAY}T13:40:00+01:00"
+    assert site.job(DAY)["start_time"] <= f"{DAY}T13:40:00+01:00"
