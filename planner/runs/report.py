@@ -14,7 +14,7 @@ from planner.errors import InputError
 from planner.pages.costs import costs_page
 from planner.pages.index import write_index
 from planner.pages.statement import statement_page
-from planner.places import is_folder, scenario_folders
+from planner.places import is_folder, scenario_folders, shipped_folder
 from planner.scenario.load import is_path, load_scenario
 from planner.store.budgets import AccountBudget, budgets_of, period_start
 from planner.store.cost_files import FORMATS, CostReport, write_report
@@ -117,7 +117,7 @@ def _budgets(
     """The budgets of the site's file as it stands, with what is used of them."""
     source = Path(read_run(days[-1].folder)["scenario"]["sources"][0])
     try:
-        section = load_scenario(source, folders=[source.parent]).budgets
+        section = load_scenario(source, folders=[source.parent, shipped_folder() / "scenarios"]).budgets
     except InputError as error:
         on_remark(f"no budgets: {error}")
         return ()

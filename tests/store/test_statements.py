@@ -88,6 +88,18 @@ def test_a_budget_counts_all_of_its_period(
     assert not (place / "reports" / "site" / "costs" / "2024-06-by-account-budgets.csv").exists()
 
 
+def test_a_site_that_builds_on_a_shipped_scenario_keeps_its_budgets(
+    place: Path, sites: tuple[Path, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The shipped scenario is found by its name, as it is when the site's days are planned."""
+    for path in sites:
+        path.write_text("base: sample\nbudgets: {accounts: {physics: 4}}\n")
+    plan("report", "--month", "2024-06")
+    assert "no budgets" not in capsys.readouterr().err
+    (row,) = rows_of(place / "reports" / "site" / "costs" / "2024-06-by-account-budgets.csv")
+    assert Decimal(row["used_eur"]) == Decimal("3.2")
+
+
 def test_a_budget_never_counts_what_is_only_planned(place: Path, sites: tuple[Path, ...]) -> None:
     """Another day that is planned and not booked changes nothing of what is used."""
     with_budgets(sites, "{accounts: {physics: 4}}")
