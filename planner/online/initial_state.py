@@ -195,6 +195,7 @@ def initial_state(
         pattern=np.zeros(int(np.diff(trace.group_ptr).max(initial=1)), dtype=np.int64),
         lengths=np.zeros(REMEMBERED_LENGTHS, dtype=np.int64),
         changes=outages.changes(0 if past is None else past.moment_s),
+        shut=outages.shut(nodes) if policy.holds else np.zeros((0, 2), dtype=np.int64),
         clock=clock,
     )
 

@@ -70,6 +70,22 @@ class Outages:
         for node in self.node[(self.node < 0) | (self.node >= nodes)]:
             raise InputError(f"an outage of node {node}; the machine has nodes 0 to {nodes - 1}")
 
+    def shut(self, nodes: int) -> Ints:
+        """When all of so many nodes go down together, and from when on that is known: a row for each such moment."""
+        if len(np.unique(self.node)) < nodes:
+            return np.zeros((0, 2), dtype=np.int64)
+        starts, ends = np.sort(self.start_s), np.sort(self.end_s)
+        moments = np.unique(starts)
+        # Outages of a node may overlap: where enough of them do, nodes are counted.
+        many = np.searchsorted(starts, moments, side="right") - np.searchsorted(ends, moments, side="right") >= nodes
+        found, was_shut_until = [], -1
+        for moment in moments[many].tolist():
+            is_down = (self.start_s <= moment) & (moment < self.end_s)
+            if moment >= was_shut_until and len(np.unique(self.node[is_down])) == nodes:
+                found.append((moment, int(self.known_from_s[is_down].max())))
+                was_shut_until = int(self.end_s[is_down].min())
+        return np.array(found, dtype=np.int64).reshape(-1, 2)
+
     def changes(self, moment_s: int) -> Records:
         """What happens to nodes from a moment on, as the kernel takes it, in order of time.
 

@@ -23,6 +23,7 @@ from planner.online.kernel import rollout
 from planner.online.kernel.hold_one_job import cheapest_start
 from planner.online.kernel.likely_lengths import REMEMBERED_LENGTHS
 from planner.online.kernel.state import SEEN
+from planner.online.outages import Outages
 from planner.online.policies import policy_named
 from planner.online.replay import Replay, replay
 from tests.online.hard_days import HardDay, hard_day
@@ -196,6 +197,39 @@ def test_a_held_head_blocks_nobody() -> None:
     result = replay(trace, policy_named("hold"), trace.runtime_s, holding=Holding(6 * HOUR, costs, 0.01))
     assert result.start_s.tolist() == [2 * HOUR, 0]
     assert result.saved_eur[0] == pytest.approx(0.4 * 1000)
+
+
+@pytest.mark.parametrize("known_from", [0, 3 * HOUR])
+def test_nobody_is_held_into_an_outage_of_the_whole_machine(known_from: int) -> None:
+    """Cheap from 4:00 on, no node works from 5:00 on: a job of 1.5 h may be held until 2:30, as an hour is left."""
+    long, at = np.array([90 * 60]), np.array([60])
+    trace = pool_trace(("a",), at, long, long, np.array([1]), 1, origin_unix=ORIGIN)
+    trace = with_changes(trace, power_mw=np.array([10**9]))
+    costs = prices(0)
+    hours = (costs.first_unix - ORIGIN + QUARTER_S * np.arange(len(costs.eur_per_kwh))) / HOUR
+    costs = with_changes(
+        costs,
+        eur_per_kwh=np.where(hours < 4, 0.5, 0.1),
+        known_from_unix=np.full(len(hours), costs.first_unix),
+        cooled=np.ones(len(hours)),
+    )
+    shut, flags = np.array([5 * HOUR]), np.ones(1, dtype=np.bool_)
+    outage = Outages(np.zeros(1, dtype=np.int64), shut, shut + DAY, np.array([known_from]), flags, ~flags)
+    assert held_replay(trace, "easy", costs, 6).start_s[0] == 4 * HOUR
+    result = held_replay(trace, "easy", costs, 6, outages=outage)
+    assert violations(result) == []
+    # What is announced at 3:00 finds the job held: it is let go at once, and ends in time.
+    assert result.start_s[0] <= (150 * 60 if known_from == 0 else 3 * HOUR)
+
+
+def test_moments_at_which_all_nodes_go_down_together() -> None:
+    """Two nodes: at 10 both are down, at 40 one is down twice, at 60 both again, the second known sooner."""
+    node = np.array([0, 1, 0, 0, 0, 1])
+    start, end = np.array([5, 10, 40, 42, 55, 60]), np.array([20, 30, 50, 51, 90, 70])
+    flags = np.zeros(6, dtype=np.bool_)
+    outages = Outages(node, start, end, np.array([2, 10, 0, 0, 7, 3]), flags, flags)
+    assert outages.shut(2).tolist() == [[10, 10], [60, 7]]
+    assert outages.shut(3).tolist() == []
 
 
 @pytest.mark.slow(keep=1)

@@ -17,6 +17,7 @@ import math
 import numpy as np
 
 from planner.compiled import kernel, part
+from planner.domain.method_params import LEAST_MARGIN_S, MARGIN_PART
 from planner.machine.timeline import NEVER
 from planner.online.kernel.likely_lengths import note_likely_lengths, note_what_is_left
 from planner.online.kernel.queue_order import enqueue, go_for_good
@@ -42,7 +43,7 @@ def is_kept_back(state, job, now):
         state.jobs[job].reference = now
         state.jobs[job].latest = longest if in_time < 0 else min(longest, in_time)
     eur_per_hour = state.clock.eur_per_held_hour
-    last = state.jobs[job].latest
+    last = min(state.jobs[job].latest, _last_before_shut(state, job, now))
     if last <= now or eur_per_hour == math.inf:
         return False
     # A hold that has ended by itself is over until all is looked at again; what was lost with a node has waited enough.
@@ -65,6 +66,20 @@ def is_kept_back(state, job, now):
     state.clock.holding += 1
     state.clock.left += 1
     return True
+
+
+@part
+def _last_before_shut(state, job, now):
+    """Until when a job may be held so that it ends, if it runs as long as it asks, before all nodes go down.
+
+    Some time is left before that, as before a deadline, since other jobs may be first.
+    """
+    requested = state.jobs[job].requested
+    margin = max(np.int64(LEAST_MARGIN_S * state.clock.per_second), requested // MARGIN_PART)
+    for row in range(state.shut.shape[0]):
+        if state.shut[row, 0] > now and state.shut[row, 1] <= now:
+            return state.shut[row, 0] - requested - margin
+    return NEVER
 
 
 @part

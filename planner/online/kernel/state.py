@@ -155,6 +155,8 @@ class State(NamedTuple):
         Scratch space.
     changes
         What happens to nodes, in order of time.
+    shut
+        When all nodes go down together, and from when on that is known: a row for each such moment.
     clock
         Counters and settings, one `CLOCK`.
     """
@@ -198,6 +200,7 @@ class State(NamedTuple):
     pattern: Ints
     lengths: Ints
     changes: Records
+    shut: Ints
     clock: Any
 
 
