@@ -149,13 +149,14 @@ def hourly_tariff(
     """Prices of a CSV with one row per hour (or per quarter of an hour), each from its time on [EUR/kWh].
 
     The column is by default the one whose name starts with "price"; the price of ``members`` of a forecast, columns or
-    patterns of them, is their mean. Times that are written without a zone are of ``zone``. A column in the ``currency``
-    that a site counts in, which stands wherever EUR is said, is one in EUR.
+    patterns of them, is their mean. Times that are written without a zone are of ``zone``. The ``currency`` that a
+    site counts in stands wherever EUR is said, so prices in it are not converted, and USD by ``eur_per_usd`` elsewhere;
+    a column that is in EUR by its name is then an InputError.
 
     Of local times, a row in the hour that does not exist in spring is left out, and a single row for the hour
     that exists twice in autumn holds for both. Any other missing hour of the day is a CoverageError.
     """
-    factor = _eur_per_kwh(unit, eur_per_usd)
+    factor = _eur_per_kwh(unit, eur_per_usd, currency)
     table = read_timed_csv(path, zone=zone)
     what = f"price of {table.path.name}"
     names = members_of(table.path, table.value_names, members) if members else (table.value_column(column, "price"),)
@@ -164,8 +165,13 @@ def hourly_tariff(
         declared = unit_in(name)
         if declared is not None and declared != unit:
             money, energy = declared.split("/")
-            is_own = currency.upper() in (money, *_SIGNS.get(money, ()))
+            is_own = not unit.startswith("USD") and currency.upper() in (money, *_SIGNS.get(money, ()))
             declared = f"{EUR}/{energy}" if is_own else declared
+        elif declared is not None and declared.startswith(EUR) and currency != EUR:
+            raise InputError(
+                f"{path}: column {name!r} is in {EUR}, but the scenario counts in {currency}; convert its numbers into"
+                f" {currency}, and name that in the header"
+            )
         if declared is not None and declared not in UNITS:
             raise InputError(
                 f"{path}: column {name!r} is in {declared}; known are {', '.join(UNITS[:-1])} and {UNITS[-1]}: convert"
@@ -195,10 +201,10 @@ def unit_in(name: str) -> str | None:
     return f"{money}/{_ENERGY[said[2].lower()]}"
 
 
-def _eur_per_kwh(unit: str, eur_per_usd: float | None) -> float:
+def _eur_per_kwh(unit: str, eur_per_usd: float | None, currency: str) -> float:
     money, energy = unit.split("/")
-    if money in _EUR:
-        return _EUR[money] * _PER_KWH[energy]
+    if money in _EUR or money == currency:
+        return _EUR.get(money, 1.0) * _PER_KWH[energy]
     if eur_per_usd is None:
         raise InputError(f"prices in {unit} need an exchange rate; give eur_per_usd, such as 0.92")
     EUR_PER_USD.require("eur_per_usd", eur_per_usd)

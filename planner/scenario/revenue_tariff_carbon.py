@@ -109,7 +109,11 @@ FlatPrice = Annotated[
 Rate = Annotated[
     float | None,
     Within(limits.EUR_PER_USD),
-    Key("EUR per USD", "rate at which prices and fees of files are converted", default="required for USD"),
+    Key(
+        "EUR per USD",
+        "rate at which prices and fees of files are converted; none where `currency` is USD",
+        default="required for USD",
+    ),
 ]
 
 
@@ -200,12 +204,6 @@ class HourlyTariff(Section):
         Key("clock time", "when the prices of a day become known, on the day before; jobs are held by known prices"),
     ] = "13:00"
     eur_per_usd: Rate = None
-
-    @model_validator(mode="after")
-    def _dollars_need_their_rate(self) -> HourlyTariff:
-        if self.unit.startswith("USD") and self.eur_per_usd is None:
-            raise problem("missing", f"unit {self.unit} needs it: write eur_per_usd: 0.92", at="eur_per_usd")
-        return self
 
 
 Tariff = Annotated[

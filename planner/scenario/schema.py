@@ -34,6 +34,8 @@ from planner.scenario.values import Currency, Label, Prose, Whole, Zone, problem
 from planner.scenario.weather_cooling import Cooling, FileWeather, Weather
 from planner.scenario.words import guess
 
+DOLLARS = "USD"
+
 
 class Scenario(Section):
     """A named, complete set of choices. ``sources`` are the files that made it, the most basic last."""
@@ -65,12 +67,26 @@ class Scenario(Section):
     slurm: SlurmSection = SlurmSection()
     budgets: Budgets = Budgets()
 
+    @field_validator("tariff")
+    @classmethod
+    def _dollars_by_their_rate(cls, tariff: Tariff, info: ValidationInfo) -> Tariff:
+        """Prices in dollars need their rate, but at a site that counts in dollars, where nothing is converted."""
+        currency, rate = info.data.get("currency"), tariff.eur_per_usd
+        if currency == DOLLARS and rate not in (None, 1):
+            raise problem(
+                f"currency is {DOLLARS}, so {DOLLARS} is not converted", "remove it, or write null", at="eur_per_usd"
+            )
+        if currency != DOLLARS and rate is None and isinstance(tariff, HourlyTariff) and _in_dollars(tariff.unit):
+            raise problem("missing", f"unit {tariff.unit} needs it: write eur_per_usd: 0.92", at="eur_per_usd")
+        return tariff
+
     @field_validator("fees")
     @classmethod
     def _by_the_rate_of_the_tariff(cls, fees: Fees, info: ValidationInfo) -> Fees:
-        """Fees in dollars are converted as prices are."""
+        """Fees in dollars are converted as prices are, and at a site that counts in dollars are not."""
         tariff = info.data.get("tariff")
-        if tariff is not None and tariff.eur_per_usd is None and (fees.unit or "").startswith("USD"):
+        is_own = info.data.get("currency") == DOLLARS
+        if tariff is not None and tariff.eur_per_usd is None and _in_dollars(fees.unit) and not is_own:
             raise problem(f"{fees.unit} needs an exchange rate", "write tariff: {eur_per_usd: 0.92}", at="unit")
         return fees
 
@@ -143,6 +159,10 @@ class Scenario(Section):
     def files(self) -> tuple[Path, ...]:
         """Every file that the scenario was made from or refers to, each once."""
         return tuple(dict.fromkeys(path for path in [*self.sources, *_paths(self)] if path != LIVE))
+
+
+def _in_dollars(unit: str | None) -> bool:
+    return (unit or "").startswith(DOLLARS)
 
 
 def _require_known(priced: Iterable[str], known: Collection[str], at: str, what: str) -> None:

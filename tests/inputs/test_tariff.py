@@ -112,6 +112,12 @@ def test_units_that_cannot_be_used(tmp_path: Path) -> None:
         hourly_tariff(path, PLAIN_DAY, unit="EUR/MWh")
     with pytest.raises(InputError, match="is in EUR/kWh, but the unit given is EUR/MWh"):
         hourly_tariff(path, PLAIN_DAY, unit="EUR/MWh", currency="GBP")
+    with pytest.raises(InputError, match="need an exchange rate; give eur_per_usd"):
+        hourly_tariff(path, PLAIN_DAY, unit="USD/kWh", currency="GBP")
+    _prices(path, _utc_rows("2024-05-31T22:00", 24), header="time,Price (EUR/MWh)")
+    for currency in ("USD", "CHF"):
+        with pytest.raises(InputError, match=f"is in EUR, but the scenario counts in {currency}; convert its numbers"):
+            hourly_tariff(path, PLAIN_DAY, unit="EUR/MWh", currency=currency)
     for header, currency in (
         ("price GBP/kWh", "GBP"),
         ("price £/kWh", "GBP"),
@@ -121,6 +127,15 @@ def test_units_that_cannot_be_used(tmp_path: Path) -> None:
         _prices(path, _utc_rows("2024-05-31T22:00", 24), header=f"time,{header}")
         column = header.removeprefix("time,")
         assert hourly_tariff(path, PLAIN_DAY, unit="EUR/kWh", column=column, currency=currency).values[0] == 0
+
+
+@pytest.mark.parametrize("header", ["Price (USD/MWh)", "price"])
+@pytest.mark.parametrize("unit", ["USD/MWh", "EUR/MWh"])
+def test_a_site_that_counts_in_dollars_converts_no_dollars(tmp_path: Path, header: str, unit: str) -> None:
+    """90.45 USD/MWh are 0.09045 USD/kWh, without a rate; EUR stands for the site's money there as anywhere."""
+    path = _prices(tmp_path / "p.csv", [f"2024-06-01T{k:02d}:00Z,90.45" for k in range(24)], header=f"time,{header}")
+    tariff = hourly_tariff(path, Horizon(PLAIN_DAY.day, "UTC"), unit=unit, currency="USD")
+    assert tariff.values == pytest.approx(np.full(24, 0.09045))
 
 
 @pytest.mark.parametrize(

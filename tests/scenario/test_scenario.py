@@ -12,7 +12,7 @@ import pytest
 from planner.domain.horizon import Horizon
 from planner.domain.rates import UsePrice
 from planner.errors import FileFormatError, InputError, ScenarioError
-from planner.inputs.prices import fee_of
+from planner.inputs.prices import fee_of, price_of
 from planner.places import scenario_folders, shipped_folder
 from planner.scenario.jobs_power import FileJobs
 from planner.scenario.load import known_scenarios, load_scenario, read_spec
@@ -418,6 +418,22 @@ def test_fees_in_dollars(folder: Path, tariff: str) -> None:
     fees = fee_of(scenario.fees, day, scenario.tariff.eur_per_usd)
     assert fees is not None
     assert fees.values.tolist() == [0.05]
+    scenario = load(folder, "currency: USD\n" + text + "}")
+    fees = fee_of(scenario.fees, day, scenario.tariff.eur_per_usd, scenario.currency)
+    assert fees is not None
+    assert fees.values.tolist() == [0.1]
+
+
+def test_dollars_at_a_site_that_counts_in_them(folder: Path) -> None:
+    """They need no rate and have none; a rate of 1 says the same."""
+    text = "base: site\ncurrency: USD\ntariff: {kind: hourly, file: ../prices.csv, unit: USD/MWh, eur_per_usd: "
+    (folder.parent / "prices.csv").write_text("time,price USD/MWh\n2024-06-01T00:00Z,50\n2024-06-02T00:00Z,60\n")
+    for rate in ("null", "1"):
+        scenario = load(folder, text + rate + "}")
+        prices = price_of(scenario.tariff, Horizon(dt.date(2024, 6, 1), "UTC"), scenario.currency)
+        assert prices.values.tolist() == [0.05]
+    (line,) = problems(folder, text + "0.95}")
+    assert "tariff.eur_per_usd: currency is USD, so USD is not converted; remove it, or write null" in line
 
 
 @pytest.mark.parametrize(
