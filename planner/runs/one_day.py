@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -78,6 +79,9 @@ class DoneDay:
     conflicts: tuple[str, ...] = ()
     is_first: bool = False
 
+
+ANEW = "start anew with --fresh"
+"""What may be done where the last plan cannot be gone on from."""
 
 Found = tuple[Situation, Intake, tuple[str, ...]]
 """A situation with what its reader kept and dropped, and where it contradicts the last plan."""
@@ -181,9 +185,10 @@ def run_facts(
 def _found(scenario: Scenario, asked: PlanRequest, folder: Path, day: Horizon) -> Found:
     """What is true at a moment: by tables, by Slurm, or by the last plan."""
     if asked.snapshot is None and asked.slurm is None:
-        last = last_plan_of(folder, scenario, day)
-        if last is None:
-            nightly_ground_of(folder, scenario, day.day)  # refuses a gap in which work would be lost
+        with _anew_by_day(day.day):
+            last = last_plan_of(folder, scenario, day)
+            if last is None:
+                nightly_ground_of(folder, scenario, day.day)  # refuses a gap in which work would be lost
         situation, intake = situation_of(scenario, day, last, asked.moment_unix)
         conflicts: tuple[str, ...] = ()
     else:
@@ -195,6 +200,17 @@ def _found(scenario: Scenario, asked: PlanRequest, folder: Path, day: Horizon) -
     if asked.slurm is not None:
         situation = _as_promised(situation, read_ours(folder / JOURNAL))
     return situation, intake, conflicts
+
+
+@contextmanager
+def _anew_by_day(day: dt.date) -> Iterator[None]:
+    """From a moment on nothing can start anew: what is said of the last plan names the command of the day that can."""
+    try:
+        yield
+    except InputError as error:
+        if ANEW not in str(error):
+            raise
+        raise InputError(str(error).replace(ANEW, f"start anew with plan --day {day} --fresh")) from error
 
 
 def _as_promised(situation: Situation, ours: Ours) -> Situation:
@@ -239,12 +255,14 @@ def _remembered_plan(scenario: Scenario, folder: Path, day: Horizon, intake: Int
     None where there is none, or where it cannot be read: a snapshot stands by itself, and the intake says so.
     """
     try:
-        last = last_plan_of(folder, scenario, day, same_machine=False)
-        earlier = last_before(folder, day.day) if last is None else None
+        with _anew_by_day(day.day):
+            last = last_plan_of(folder, scenario, day, same_machine=False)
+            earlier = last_before(folder, day.day) if last is None else None
+            if earlier is not None:
+                last = read_last_plan(
+                    folder / earlier.isoformat(), scenario, Horizon(earlier, scenario.zone), same_machine=False
+                )
         if earlier is not None:
-            last = read_last_plan(
-                folder / earlier.isoformat(), scenario, Horizon(earlier, scenario.zone), same_machine=False
-            )
             intake.alerts.append(f"the last plan is that of {earlier}: promises, peak and battery are as it left them")
         return last
     except InputError as error:
@@ -300,7 +318,7 @@ def ground_of(folder: Path, scenario: Scenario, day: dt.date) -> LastPlan | None
         after, before = earlier + dt.timedelta(days=1), day - dt.timedelta(days=1)
         raise InputError(
             f"{folder} has a result of {earlier} and none of {before}: what runs or waits would be lost;"
-            f" plan run --from {after} --to {before} first, or start anew with --fresh"
+            f" plan run --from {after} --to {before} first, or {ANEW}"
         )
     return previous
 

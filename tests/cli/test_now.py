@@ -173,6 +173,24 @@ def test_jobs_that_the_day_knew_ahead_are_not_new_to_the_next(site: Path) -> Non
     assert not done & {name for each in files(site, DAYS[1]) for name in each}
 
 
+def test_what_to_do_about_a_last_plan_that_is_of_no_use_can_be_done(
+    site: Path, tables: Tables, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """``plan now`` itself has no --fresh: a gap and a damaged plan name the command that has it, which works."""
+    found, late = as_planned(site, TODAY.start_unix + 10 * HOUR), "2024-06-05"
+    assert run(["now", "--at", f"{late}T10:00:00+02:00", *QUICK]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.endswith(f"--from {DAYS[1]} --to {DAYS[1]} first, or start anew with plan --day {late} --fresh")
+    (site / "reports" / "site" / FIRST / "schedule.csv").unlink()
+    assert run(["now", "--at", TEN, *QUICK]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.endswith(f"plan {FIRST} again, or start anew with plan --day {FIRST} --fresh")
+    plan("now", "--at", TEN, *tables(found), *[each for each in QUICK if each != "-q"])
+    assert f"again, or start anew with plan --day {FIRST} --fresh" in capsys.readouterr().err
+    plan("--day", FIRST, "--fresh", *QUICK)
+    plan("now", "--at", TEN, *QUICK)
+
+
 def test_the_money_of_the_days_is_counted_once(site: Path) -> None:
     """What each job draws over all its days is its power times its time, wherever the day was planned again."""
     plan("now", "--at", TEN, *QUICK)
