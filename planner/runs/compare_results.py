@@ -304,8 +304,7 @@ def _against_scenario(group: Sequence[Row], currency: str, invest_eur: float | N
         more = "as" if is_same else f"and {_told(pair, per, currency)}"
         sentence += f", {more} with plans made for it ({pair['method']})"
     if per == "more_eur":
-        mixed = any(pair["year_eur"] > 0 for pair in told) and any(pair["year_eur"] < 0 for pair in told)
-        years = dict.fromkeys(_year(pair["year_eur"], currency, mixed) for pair in told)
+        years = dict.fromkeys(_year(pair["year_eur"], currency) for pair in told)
         sentence += f"; a year like this: {' and '.join(years)}"
     if invest_eur is not None:
         paid = dict.fromkeys(_years(pair["payback_years"]) for pair in told)
@@ -337,9 +336,9 @@ def _told(pair: Row, per: str, currency: str) -> str:
     return f"{verb} {_money(abs(value), currency)} {'more' if (verb == 'earns') == (value > 0) else 'less'}"
 
 
-def _year(value: float, currency: str, mixed: bool) -> str:
-    """What a year comes to; said to be gained or lost where some of the runs gain and some lose."""
-    return _money(abs(value), currency) + ((" gained" if value > 0 else " lost") if mixed else "")
+def _year(value: float, currency: str) -> str:
+    """What a year gains or loses: it may do the one where the days do the other, as a month's peak is paid in days."""
+    return _money(abs(value), currency) + (" gained" if value > 0 else " lost" if value < 0 else "")
 
 
 def _years(years: float | None) -> str:

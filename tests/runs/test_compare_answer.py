@@ -96,7 +96,7 @@ def test_a_tariff_turned_round(
     ]
     assert told["answer"] == [
         "turned costs 1.08 EUR less than site over 1 day with the same schedule, and costs as much with plans made for"
-        " it (multisearch); a year like this: 394.47 EUR and 0.00 EUR; payback of 100 EUR: 0.3 years and never."
+        " it (multisearch); a year like this: 394.47 EUR gained and 0.00 EUR; payback of 100 EUR: 0.3 years and never."
     ]
     assert rows_of(next(tmp_path.glob("reports/compare/*/*/pairs.csv")))[0]["differs_in"] == "tariff"
 
@@ -185,6 +185,17 @@ def test_gains_and_losses_of_a_year_are_told_apart() -> None:
     assert told.endswith("; a year like this: 52.00 EUR gained and 52.00 EUR lost.")
 
 
+@pytest.mark.parametrize(
+    ("year", "words"), [(3651.31, "3,651.31 EUR gained"), (-52.0, "52.00 EUR lost"), (0.0, "0.00 EUR")]
+)
+def test_a_year_says_whether_it_gains(year: float, words: str) -> None:
+    """Three days with the peak of a whole month cost more, a year of twelve such peaks less."""
+    pair = {"scenario": "b", "against_scenario": "a", "kind": "policy", "method": "easy", "days": 3}
+    money = {"more_eur": -28.05, "same_schedule_eur": -28.05, "revenue_more_eur": 0.0, "year_eur": year}
+    (told,) = answer_of([pair | money], "EUR", None)
+    assert told == f"b costs 28.05 EUR more than a over 3 days with the same schedule; a year like this: {words}."
+
+
 def test_methods_that_no_weight_changes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """They plan the same day with a tonne at nothing and at 10,000 EUR; the planner's own search does not."""
     write_site(tmp_path)
@@ -233,7 +244,7 @@ def test_a_year_pays_the_peak_of_a_month_twelve_times(
     turned = compared(capsys, "peak", "site", "--from", first, "--to", last, "-m", "none", "--invest", "1000")
     assert turned["pairs"][0]["year_eur"] == pytest.approx(-year, abs=0.01)
     assert turned["pairs"][0]["payback_years"] == pytest.approx(1000 / -year, abs=0.05)
-    assert f"a year like this: {-year:,.2f} EUR" in turned["answer"][0]
+    assert f"a year like this: {-year:,.2f} EUR gained" in turned["answer"][0]
 
 
 def test_a_pair_has_its_range_over_the_members_that_both_have() -> None:
