@@ -80,7 +80,8 @@ def day_rows(names: Mapping[str, str], summaries: Sequence[DaySummary]) -> list[
 def run_row(names: Mapping[str, str], summaries: Sequence[DaySummary]) -> Row:
     """The sums of a run; its makespan is from the start of its first day to the end of its last job."""
     horizons = [summary.horizon for summary in summaries]
-    last_end_unix = max(h.start_unix + s.last_end_s for h, s in zip(horizons, summaries, strict=True))
+    ends = [h.start_unix + s.last_end_s for h, s in zip(horizons, summaries, strict=True) if s.last_end_s]
+    last_end_unix = max(ends, default=horizons[0].start_unix)
     return sum_row(names, day_rows(names, summaries), horizons, last_end_unix)
 
 

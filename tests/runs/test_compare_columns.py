@@ -66,6 +66,13 @@ def test_the_makespan_of_a_run_ends_with_its_last_job() -> None:
     assert run_row({}, later)["makespan_h"] == 25.5
 
 
+def test_days_on_which_nothing_runs_make_no_run_longer() -> None:
+    """The job of the first day ends at 10 h, a day with nothing to do follows; of such days alone it is 0 h."""
+    idle = replace(TWO_DAYS[1], last_end_s=0)
+    assert run_row({}, (replace(TWO_DAYS[0], last_end_s=36_000), idle))["makespan_h"] == 10.0
+    assert run_row({}, (replace(TWO_DAYS[0], last_end_s=0), idle))["makespan_h"] == 0.0
+
+
 def test_a_run_has_no_bound_when_a_day_has_none() -> None:
     """A sum of some bounds bounds nothing."""
     assert run_row({}, (TWO_DAYS[0], replace(TWO_DAYS[1], bound_eur=None)))["bound_eur"] is None
