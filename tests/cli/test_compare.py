@@ -301,6 +301,6 @@ def test_policies_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys:
     plan("compare", "site", "warm", *DAYS, "-m", "none", *ONE, "--json")
     told = json.loads(capsys.readouterr().out)
     assert [(row["scenario"], row["method"]) for row in told["runs"]] == [("site", "easy"), ("warm", "easy")]
-    assert told["answer"][0].endswith(" EUR.")
+    assert told["answer"][0].endswith(" EUR lost.")
     assert " with the same schedule; a year like this: " in told["answer"][0]
     assert not list(base.glob("reports/compare/*/*/runs"))
