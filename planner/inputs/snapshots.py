@@ -53,15 +53,24 @@ _NODE_STATES = (*get_args(NodeState), _UP)
 
 
 def read_snapshot(
-    path: Path | str, *, at_unix: int, scenario: Scenario, nodes_path: Path | None = None
+    path: Path | str, *, at_unix: int, scenario: Scenario, nodes_path: Path | None = None, of_books: bool = False
 ) -> tuple[Situation, Intake]:
-    """What is true at a moment, by a table of jobs; of a plain job table every job is pending.
+    """What is true at a moment, by a table of jobs; of a plain job table every job is pending, but ``of_books``.
 
     The table has the columns of job tables, and ``state``, ``start_time``, ``end_time``, ``nodes``, ``unit_nodes``;
     that of nodes that cannot be used ``node``, ``state``, ``from``, ``to``. The scenario's ``cluster.down`` counts too.
-    InputError where what the tables say together cannot be true of the machine.
+    InputError where what the tables say together cannot be true of the machine, and where a table of books gives no job
+    a state; one without jobs needs the column.
     """
     path = Path(path)
+    stateless = FileFormatError(
+        path, "no job has a state: that is a queue, not what ran", remedy=f"fill state with {_KNOWN}"
+    )
+
+    def accept(columns: list[str]) -> None:
+        if of_books and "state" not in columns:
+            raise stateless
+
     limits.UNIX_S.require("the moment of the snapshot", at_unix)
     shape = unit_shape_of(scenario.jobs, scenario.cluster)
     require_unscaled(path, shape)
@@ -74,8 +83,11 @@ def read_snapshot(
         zone=scenario.zone,
         further=STATE_COLUMNS,
         described_in=document("snapshots.md"),
+        accept=accept,
     )
     has_states = any("state" in row for _, row in found)
+    if of_books and found and not has_states:
+        raise stateless
     rows = [state_row(job, row, scenario.cluster, intake.repaired, has_states=has_states) for job, row in found]
     snapshot = Situation(
         moment_unix=at_unix,

@@ -370,6 +370,28 @@ def test_an_impossible_table_is_refused(site: Path, capsys: pytest.CaptureFixtur
     assert tree(site) == before
 
 
+@pytest.mark.parametrize("state", ["", ",state"])
+@pytest.mark.parametrize("jobs", [0, 2])
+def test_a_queue_does_not_say_what_ran(site: Path, state: str, jobs: int, capsys: pytest.CaptureFixture[str]) -> None:
+    """The table that a night was planned from is refused; an idle day has the column, and pending jobs if any."""
+    lines = [f"{name},1717200000,6,8" for name in "ab"[:jobs]]
+    empty = "," if state else ""
+    (site / "ran.csv").write_text(
+        "\n".join([f"job_id,submit_unix,requested_h,cores{state}", *(line + empty for line in lines), ""])
+    )
+    if not state or jobs:
+        before = tree(site)
+        assert run(["book", "--day", DAY, "--table", "ran.csv"]) == 2
+        (line,) = capsys.readouterr().err.splitlines()
+        assert "ran.csv: no job has a state: that is a queue, not what ran; fill state with pending, running" in line
+        assert tree(site) == before
+    (site / "ran.csv").write_text(
+        "\n".join(["job_id,submit_unix,requested_h,cores,state", *(f"{line},pending" for line in lines), ""])
+    )
+    plan("book", "--day", DAY, "--table", "ran.csv", "-q")
+    assert json.loads((day_of(site) / "summary.json").read_text())["booked"]["cpu_hours"] == 0
+
+
 def test_a_day_must_be_over(site: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for day in ("today", "tomorrow", time.strftime("%Y-%m-%d", time.gmtime(time.time() + 2 * 86400))):
         assert run(["book", "--day", day, "--sacct", str(accounts(site))]) == 2

@@ -115,7 +115,7 @@ def of_accounts(accounts: Accounts, intake: Intake, scenario: Scenario, horizon:
 
 def of_table(path: Path, scenario: Scenario, horizon: Horizon, known: Known, now_unix: int) -> Happened:
     """What a snapshot table says of a day that has ended by now; the table may know of later days too."""
-    snapshot, intake = read_snapshot(path, at_unix=max(now_unix, horizon.end_unix), scenario=scenario)
+    snapshot, intake = read_snapshot(path, at_unix=max(now_unix, horizon.end_unix), scenario=scenario, of_books=True)
     # The id of a job that was submitted anew may be that of an earlier one.
     planned = {job.id: known.jobs[job.id] for job in snapshot.jobs if _is_known(job, known)}
     runs = []

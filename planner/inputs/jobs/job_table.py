@@ -19,7 +19,7 @@ from planner.domain.job import Job, format_dependencies, parse_dependencies
 from planner.errors import FileFormatError, InputError, OutputError
 from planner.inputs.jobs.unit_groups import MEMORY, format_unit_groups, resource_columns, row_units
 from planner.inputs.local_times import FORMS, slurm_duration_s
-from planner.inputs.table_cells import Row, one_of, read_rows, require_known, rounded_up, row_time
+from planner.inputs.table_cells import Accept, Row, one_of, read_rows, require_known, rounded_up, row_time
 from planner.parquet import arrow
 from planner.places import document
 from planner.power.learned import Asked, PowerModel
@@ -88,24 +88,26 @@ def read_job_rows(
     zone: str | None = None,
     further: Collection[str] = (),
     described_in: str = DESCRIBED_IN,
+    accept: Accept = lambda columns: None,
 ) -> tuple[list[tuple[Job, Row]], Intake]:
     """The jobs of a CSV (plain or packed) or Parquet table, each with its row; docs/jobs-files.md has the columns.
 
     ``unit_cores`` are those of a full unit, for jobs that give only their total. Resources of the ``cluster`` have
     columns besides those of cores, memory_gb and gpus, and jobs may name its partitions and node classes. Times without
     an offset are of the ``zone``; without one they are refused. ``further`` are columns that the caller reads itself;
-    ``described_in`` is where people find all columns.
+    ``described_in`` is where people find all columns, and ``accept`` refuses columns for a reason of the caller.
     """
     path = Path(path)
     if unit_cores < 1:
         raise InputError(f"unit cores are {unit_cores}; a unit must have at least 1")
     known = _known_resources(() if cluster is None else cluster.resources, further)
 
-    def accept(columns: list[str]) -> None:
+    def accept_all(columns: list[str]) -> None:
         require_known(path, columns, [*COLUMNS, *further, *resource_columns(known)], described_in)
         _require_columns(path, columns, described_in)
+        accept(columns)
 
-    _, rows = read_rows(path, kind, None if zone is None else zone_named(zone), accept)
+    _, rows = read_rows(path, kind, None if zone is None else zone_named(zone), accept_all)
     _require_distinct_ids(rows)
     intake = Intake(source=str(path), kept=len(rows))
     return [(_job(row, known, unit_cores, power, cluster, intake.repaired), row) for row in rows], intake
