@@ -171,9 +171,8 @@ def simulate(
         return
     say(table_text(found.rows))
     if not quiet:
-        for run in runs:
-            if run.remark:
-                say(run.remark)
+        for remark in found.remarks:
+            say(remark)
         changed = f"; {conduct.changed()}" if conduct.changed() else ""
         say(f"{TRIMMING[trim]}; {found.size}{changed}")
         for line in filter(None, (run.engine_line(found.engine) for run in runs)):

@@ -8,6 +8,8 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from planner.defaults import DISPATCH_STEPS, ROUND_ENGINE, ROUND_TIME_S
 from planner.domain.trace import draw_deadlines
 from planner.domain.waiting_queue import QueueSolver
@@ -16,7 +18,7 @@ from planner.inputs.traces import Source
 from planner.metrics import MONEY, TRIMMING, LateTable, Metric, Outcome, late_starts, measure, metric_named
 from planner.online.audit_replay import require_sound
 from planner.online.estimates import Estimate, estimate_named
-from planner.online.holding import NO_HOLDING
+from planner.online.holding import NO_HOLDING, Holding
 from planner.online.lower_bounds import BOUNDED, lower_bound
 from planner.online.objectives import NO_PROFIT, Objective
 from planner.online.offline import OfflineSchedule, improve_schedule, make_search_ready, require_pool
@@ -228,8 +230,24 @@ def simulate(
                 believed = estimate.make(source.trace)
                 shadow = replay(source.trace, replace(policy, holds=False), believed, **as_asked)
                 run = _beside(run, shadow, source, measured.scenario)
+            if policy.holds and not np.any(result.held_until_s >= 0):
+                why = _why_unheld(measured.scenario, holding)
+                run = replace(run, remark=f"{policy.name}: nothing is held: {why}") if why else run
             runs.append(run)
     return runs
+
+
+def _why_unheld(scenario: Scenario | None, holding: Holding) -> str:
+    """Why no job can be held, whichever it is; empty where one could have been."""
+    if scenario is None:
+        return "without a scenario there are no prices and no rules.max_delay; give --scenario"
+    if scenario.rules.max_delay_s is None:
+        return "the scenario has no rules.max_delay; give --set rules.max_delay=6h"
+    if not scenario.rules.max_delay_s:
+        return "rules.max_delay is 0; give --set rules.max_delay=6h"
+    known = np.empty(0) if holding.costs is None else holding.costs.eur_per_kwh
+    known = known[~np.isnan(known)]
+    return "" if len(known) and np.ptp(known) else "electricity costs the same at all hours; give prices by the hour"
 
 
 def _beside(run: ReplayRun, shadow: Replay, source: Source, scenario: Scenario) -> ReplayRun:

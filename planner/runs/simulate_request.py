@@ -106,6 +106,11 @@ class Replays:
         return [run.row() | run.engine_row() for run in self.runs]
 
     @property
+    def remarks(self) -> tuple[str, ...]:
+        """What is to be said of the runs, each once."""
+        return tuple(dict.fromkeys(run.remark for run in self.runs if run.remark))
+
+    @property
     def done_with(self) -> dict[str, Any]:
         """How the trace was replayed, by name."""
         return asdict(self.conduct) | self.engine.row(self.policies)
@@ -132,7 +137,7 @@ class Replays:
             (f"{run.policy}, {run.estimate}", (run.replay.start_s - run.replay.ready_s)[run.replay.is_started])
             for run in self.runs
         ]
-        notes = [f"{TRIMMING[self.trim]}; {self.size}", *(run.remark for run in self.runs if run.remark)]
+        notes = [f"{TRIMMING[self.trim]}; {self.size}", *self.remarks]
         late = [row for run in self.runs for row in run.late_rows()]
         title = f"Replay of {Path(self.source.trace.source).name}"
         write_text(path, replay_page(title, notes, self.rows, self.meanings, waits, late))

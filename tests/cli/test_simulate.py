@@ -256,6 +256,37 @@ def test_all_runs_are_settled_over_the_same_days(
     assert alone["it_kwh"] == pytest.approx(easy["it_kwh"] - 4 * 0.1 * 24)
 
 
+NIGHT = 'tariff={kind: bands, eur_per_kwh: 0.3, bands: [{from: "00:00", to: "06:00", eur_per_kwh: 0.01}]}'
+
+
+@pytest.mark.parametrize(
+    ("settings", "told"),
+    [
+        ([NIGHT], "the scenario has no rules.max_delay; give --set rules.max_delay=6h"),
+        ([NIGHT, "rules.max_delay=0h"], "rules.max_delay is 0; give --set rules.max_delay=6h"),
+        (["rules.max_delay=6h", "tariff.kind=flat"], "electricity costs the same at all hours"),
+        ([NIGHT, "rules.max_delay=6h"], ""),
+        (None, "without a scenario there are no prices and no rules.max_delay; give --scenario"),
+    ],
+)
+def test_a_policy_that_holds_nothing_says_why(
+    settings: list[str] | None, told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Once for all estimates; where something is held, nothing is said."""
+    steady = ["weather.source=constant", "weather.temperature_c=15", "goal.waiting=0.0001"]
+    trace = tmp_path / "one.csv"
+    trace.write_text(
+        "job_id,submit_time,requested_s,runtime_s,cores,power_w\na,2024-06-01T20:00:00-04:00,3600,3600,32,300\n"
+    )
+    machine = ["--processors", "32"]
+    if settings is not None:
+        machine = ["--scenario", "sample", *(word for each in (*steady, *settings) for word in ("--set", each))]
+    assert run(["simulate", str(trace), *machine, "-p", "easy,hold", "-e", "requested,actual"]) == 0
+    said = capsys.readouterr().out
+    assert said.count("hold: nothing is held: ") == bool(told)
+    assert told in said
+
+
 def test_files_say_when_a_job_joined_the_queue(tmp_path: Path) -> None:
     """Waits in the file count from the submission, those of the metrics from the end of the job before."""
     path = tmp_path / "after.csv"
