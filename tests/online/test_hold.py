@@ -186,14 +186,19 @@ def test_the_check_finds_holds_that_are_too_long() -> None:
     assert "none may be" in violations(with_changes(good, policy=policy_named("easy")))[0]
 
 
-def test_a_held_head_blocks_nobody() -> None:
-    """Both fit; the first, long and thirsty, is held until the cheap hour, the second starts at once."""
+@pytest.mark.parametrize("second_hour", [0.5, 0.3])
+def test_a_held_head_blocks_nobody(second_hour: float) -> None:
+    """Both fit; the first, long and thirsty, is held until the cheap hour, the second starts at once.
+
+    What is saved counts from the begin of the hold, though that is decided anew after an hour.
+    """
     hour = np.array([HOUR, 60])
     trace = pool_trace(("much", "little"), np.zeros(2, np.int64), hour, hour, np.array([2, 2]), 2, origin_unix=ORIGIN)
     trace = with_changes(trace, power_mw=np.array([10**9, 1]))
     costs = prices(0)
     hours = (np.arange(len(costs.cooled)) * QUARTER_S // HOUR) % 24
-    costs = with_changes(costs, eur_per_kwh=np.where(hours < 2, 0.5, 0.1), cooled=np.ones(len(costs.cooled)))
+    price = np.where(hours < 1, 0.5, np.where(hours < 2, second_hour, 0.1))
+    costs = with_changes(costs, eur_per_kwh=price, cooled=np.ones(len(costs.cooled)))
     result = replay(trace, policy_named("hold"), trace.runtime_s, holding=Holding(6 * HOUR, costs, 0.01))
     assert result.start_s.tolist() == [2 * HOUR, 0]
     assert result.saved_eur[0] == pytest.approx(0.4 * 1000)

@@ -57,15 +57,20 @@ def is_kept_back(state, job, now):
     )
     if until == now:
         return False
-    cost = mean_cost(state.paid, state.clock.paid_from, power_kw, state.lengths, count, now)
-    state.jobs[job].saved_eur = cost - mean_cost(
-        state.paid, state.clock.paid_from, power_kw, state.lengths, count, until
-    )
+    state.jobs[job].saved_eur += _saved_by(state, job, now, until)
     state.jobs[job].hold_until = until
     state.lists[state.clock.holding].on_hold = job
     state.clock.holding += 1
     state.clock.left += 1
     return True
+
+
+@part
+def _saved_by(state, job, now, until):
+    """What the energy of a job is likely to cost less if it starts at a later moment than now [EUR]."""
+    count, power_kw = note_likely_lengths(state, job), state.jobs[job].power / MILLIWATTS_PER_KW
+    cost_now = mean_cost(state.paid, state.clock.paid_from, power_kw, state.lengths, count, now)
+    return cost_now - mean_cost(state.paid, state.clock.paid_from, power_kw, state.lengths, count, until)
 
 
 @part
@@ -156,11 +161,13 @@ def note_outlook(state, jobs, lasting, now, likely, count):
 
 @kernel
 def look_again(state, now):
-    """Release all held jobs at a moment."""
+    """Release all held jobs at a moment; what the rest of their holds would have saved is not saved."""
     state.clock.looked_at = now
     for place in range(state.clock.holding):
         job = state.lists[place].on_hold
-        state.jobs[job].hold_until = min(now, state.jobs[job].hold_until)
+        if state.jobs[job].hold_until > now:
+            state.jobs[job].saved_eur -= _saved_by(state, job, now, state.jobs[job].hold_until)
+            state.jobs[job].hold_until = now
 
 
 @part

@@ -41,7 +41,7 @@ the same ``shape`` ask the same of nodes.
 ``started_at`` counts the starts before its own. ``open`` counts what must come first, ``ready`` is since when nothing
 does. ``like_...`` are rows of jobs like it (`planner.online.kernel.likely_lengths`). Under policies that
 hold jobs, ``reference`` is when it would have started first, ``latest`` and ``hold_until`` until when it may be and is
-held, and ``saved_eur`` what its energy costs less then.
+held, and ``saved_eur`` what its energy costs less then than when it was first held.
 """
 
 HEAP = _record("key job")
