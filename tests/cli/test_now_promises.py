@@ -203,11 +203,7 @@ def test_what_is_carried_out_is_held_against_rules_with_real_runtimes(site: Site
 
 
 def test_a_promise_counts_from_when_the_scheduler_could_really_start_the_job(site: Site) -> None:
-<<<<<<< Updated upstream
     """Room is foreseen for 13:50, and cheap hours begin at 14:00; the job before ends at 13:05, so 13:40 is last."""
-=======
-    """Room is foreseen for 13:50, and cheap hours begin at 14:00; the job before ends at 13:05: until 13:40."""
->>>>>>> Stashed changes
     head = "job_id,submit_time,requested_h,cores,power_w,state,start_time,end_time,nodes\n"
     begun = f"{DAY}T11:50:00+01:00"
     nodes = "cpu[1-9]"
