@@ -144,7 +144,8 @@ class Policy:
         if self.as_rule and self.kind not in ("strict", "greedy"):
             raise InputError(f"policy {self.kind!r} is no rule; strict and greedy may be")
         if self.holds and self.kind not in HOLDING:
-            raise InputError(f"jobs of {self.kind!r} cannot be held; those of {', '.join(HOLDING)} can")
+            base = replace(self, holds=False).name
+            raise InputError(f"jobs of {base!r} cannot be held; those of {', '.join(HOLDING)} can")
         if self.plus and not (self.objective and self.objective.seeds):
             raise InputError(f"{self.name}: no seeds were published for it; a plus goes with bsld and p2sf")
 

@@ -57,6 +57,9 @@ _ENDINGS = re.compile(r"(\.(?:txt|csv|json|parquet|gz|xz))+$", re.IGNORECASE)
 Settled = list[tuple[dt.date, Totals]]
 FIGURES = ("energy_cost_eur", "it_kwh", "cooling_kwh", "carbon_kg")
 
+CARBON = ("carbon_kg", "saved_carbon_kg")
+"""Figures that are not known unless the CO2 of electricity is given."""
+
 
 @dataclass(frozen=True)
 class SavingsInputs:
@@ -161,7 +164,8 @@ def _rows(
             row["limit_eur"] = _limit(scenario, source, easy, each, days_of_easy, given.limit_time_s)
         rows.append(row)
     base = next(row for row in rows if row["max_delay_h"] == 0)
-    return [_beside(row, base) for row in rows]
+    made = [_beside(row, base) for row in rows]
+    return made if given.carbon is not None else [row | dict.fromkeys(CARBON) for row in made]
 
 
 def _replayed(source: Source, scenario: Scenario, hours: int) -> Replay:

@@ -67,6 +67,11 @@ def test_a_night_worked_out_by_hand(
         "Of 2.33 EUR for energy, holding jobs for cheaper hours would have saved 0.30 EUR (12.9 %)"
     )
     assert rows_of(tmp_path / "reports" / "savings" / "month" / "savings.csv")[2]["saved_percent"]
+    for row in told(capsys, "--hours", "2", "--w-per-core", "250")["runs"]:  # nobody said what CO2 there is
+        assert (row["carbon_kg"], row["saved_carbon_kg"]) == (None, None)
+    (row, *_) = rows_of(tmp_path / "reports" / "savings" / "month" / "savings.csv")
+    assert (row["carbon_kg"], row["saved_carbon_kg"]) == ("", "")
+    assert "CO₂" not in (tmp_path / "reports" / "savings" / "month" / "savings.html").read_text("utf-8")
     words = " ".join(found["assumed"])
     assert "The energy of 1 jobs was measured" in words
     assert "3 cn of 4 cores, 1 g of 6 cores; 18 cores in all" in words

@@ -287,6 +287,16 @@ def test_a_policy_that_holds_nothing_says_why(
     assert told in said
 
 
+@pytest.mark.parametrize("base", ["order-af", "order-profit", "pcp21", "cp-bsld+"])
+def test_a_policy_whose_jobs_cannot_be_held_is_named_as_it_was_typed(
+    base: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "one.csv"
+    path.write_text("job_id,submit_time,requested_s,cores\na,2024-06-01T20:00:00-04:00,3600,32\n")
+    assert run(["simulate", str(path), "--processors", "32", "-p", f"hold:{base}"]) == 2
+    assert f"jobs of '{base}' cannot be held; those of easy, " in capsys.readouterr().err
+
+
 def test_files_say_when_a_job_joined_the_queue(tmp_path: Path) -> None:
     """Waits in the file count from the submission, those of the metrics from the end of the job before."""
     path = tmp_path / "after.csv"
