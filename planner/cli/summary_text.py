@@ -84,9 +84,10 @@ def _ahead(summary: DaySummary) -> list[str]:
         lines.append(
             f"    hit worst     {account:>14}       its jobs wait {clock(ahead.worst_more_s)} longer on average"
         )
-    if ahead.gap_fraction is not None:
+    near = ahead.how_near(lambda amount: f"{amount:,.2f} {money}")
+    if near:
         worth = f"with waits at {ahead.waiting_eur_per_h:.4f} {money} an hour, worth {ours.worth_eur:,.2f} {money}"
-        lines.append(f"    {worth}, within {100 * ahead.gap_fraction:.2f} % of what none can exceed")
+        lines.append(f"    {worth}, {near}")
     if ahead.dearer_words:
         lines.append(f"    an hour of waiting counts {ahead.waiting_eur_per_h:.4f} {money}{ahead.dearer_words}")
     load = "" if ahead.load is None else f", asked for lately {100 * ahead.load:.0f} % of the machine"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -12,7 +13,7 @@ from planner.domain.ledger import Sums, Totals
 from planner.domain.problem import ExecuteRule
 from planner.domain.result import Hold, Promises, Status, Trial
 from planner.domain.waits import Waits
-from planner.units import rounded
+from planner.units import is_share, rounded
 
 
 @dataclass(frozen=True)
@@ -190,6 +191,14 @@ class AheadSummary:
         more = "more" if self.core_hours_after > 0 else "fewer"
         hours = f"{abs(self.core_hours_after):,.0f} core-hours {more} than under EASY"
         return f"{hours} run after this time, in no figure here"
+
+    def how_near(self, money: Callable[[float], str]) -> str:
+        """How near the worth of the plan is to what none can exceed; empty where that is not known."""
+        if self.gap_fraction is None or self.worth_bound_eur is None:
+            return ""
+        if is_share(self.gap_fraction):
+            return f"within {100 * self.gap_fraction:.2f} % of what none can exceed"
+        return f"at most {money(self.worth_bound_eur - self.plan.worth_eur)} below what none can exceed"
 
     @property
     def dearer_words(self) -> str:

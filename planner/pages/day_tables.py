@@ -172,11 +172,9 @@ def time_ahead(summary: DaySummary) -> list[Part]:
         said.append(f"{ahead.after_words}.")
     if ahead.dearer_words:
         said.append(f"An hour of waiting counts {ahead.waiting_eur_per_h:.4f} {currency}{ahead.dearer_words}.")
-    if ahead.gap_fraction is not None:
-        said.append(
-            f"With an hour of waiting at {ahead.waiting_eur_per_h:.4f} {currency}, the plan is within"
-            f" {100 * ahead.gap_fraction:.2f} % of what none can exceed."
-        )
+    near = ahead.how_near(amount)
+    if near:
+        said.append(f"With an hour of waiting at {ahead.waiting_eur_per_h:.4f} {currency}, the plan is {near}.")
     said.append(f"Of today's profit {money(ahead.pulled_forward_eur, currency)} is work pulled forward.")
     if ahead.worst_account is not None and ahead.worst_more_s is not None and ahead.worst_more_s > 0:
         said.append(f"Hit worst: {ahead.worst_account or 'no account'}, {hours(ahead.worst_more_s)} longer on average.")

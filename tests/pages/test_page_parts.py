@@ -7,13 +7,16 @@ import hashlib
 import json
 import re
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 
+from planner.domain.day_summary import AheadSummary, AheadTotals
 from planner.domain.horizon import Horizon
+from planner.domain.waits import Waits
 from planner.pages.charts import Bar, Line, bar_groups, by_factors, by_tens, from_zero, lines, power_svg, round_ticks
 from planner.pages.day_tables import row
 from planner.pages.index import IndexEntry, index_page, write_index
@@ -115,6 +118,27 @@ def test_the_index_says_which_days_it_has(days: int, text: str) -> None:
         IndexEntry(Path("site") / f"2024-06-0{k}", day_summary(day=dt.date(2024, 6, k))) for k in range(1, days + 1)
     ]
     assert text in index_page(entries, [])
+
+
+@pytest.mark.parametrize(
+    ("worth", "bound", "gap", "words"),
+    [
+        (99.75, 100.0, 0.0025, "within 0.25 % of what none can exceed"),
+        (-468.36, 316.6, 2.479343, "at most €784.96 below what none can exceed"),
+        (-468.36, -40.0, None, ""),
+    ],
+)
+def test_a_share_above_half_of_a_worth_is_told_in_money(
+    worth: float, bound: float, gap: float | None, words: str
+) -> None:
+    """As profits are: 247.93 % of a small sum say nothing."""
+    of_plan = AheadTotals(0.0, 0.0, 0.0, 0.0, worth, Waits(None, None))
+    ahead = replace(
+        AheadSummary(1, "", "steady", 1.0, False, None, 0.0, 0.1, 0, of_plan, of_plan, 0.0, 0.0),
+        worth_bound_eur=bound,
+        gap_fraction=gap,
+    )
+    assert ahead.how_near(lambda amount: money(amount, "EUR")) == words
 
 
 def test_work_by_the_minute_is_all_the_work() -> None:
