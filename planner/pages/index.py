@@ -160,8 +160,8 @@ def _card(days: list[IndexEntry]) -> Html:
     profits = [each.summary.totals.profit_eur for each in days]
     worst = max((each for each in days if each.gap is not None), key=lambda each: each.gap or 0.0, default=None)
     span = f"{first}" if first == last else f"{first} to {last}"
-    text = f"{counted(len(days), 'day')}, {span}: profit {money(sum(profits), currency)}"
-    text += f", {money(sum(profits) / len(profits), currency)} a day" if len(days) > 1 else ""
+    text = f"{counted(len(days), 'day')}, {span}: profit {_profit(days)}"
+    text += f", {money(sum(profits) / len(profits), currency)} a day" if len(days) > 1 and not _is_mixed(days) else ""
     text += f"; at most {worst.distance} below the best possible" if worst is not None else ""
     idle = sum(each.gap is None and bool(each.distance) for each in days)
     text += f", but for {counted(idle, 'nearly idle day')}" if idle and worst is not None else ""
@@ -174,6 +174,21 @@ def _card(days: list[IndexEntry]) -> Html:
         class_="card",
         data_scenario=days[0].scenario,
     )
+
+
+def _is_mixed(days: list[IndexEntry]) -> bool:
+    """Whether some days are booked and others only planned: their money does not stand in one sum."""
+    return len({each.summary.booked is None for each in days}) > 1
+
+
+def _profit(days: list[IndexEntry]) -> str:
+    """The profit of days; where some are booked, theirs and that of the others."""
+    if not _is_mixed(days):
+        return money(sum(each.summary.totals.profit_eur for each in days), days[0].summary.currency)
+    booked = [each for each in days if each.summary.booked]
+    planned = [each for each in days if not each.summary.booked]
+    of_plans = f"{_profit(planned)} on {len(planned)} only planned"
+    return f"{_profit(booked)} on {counted(len(booked), 'booked day')} and {of_plans}"
 
 
 def _spark(days: list[IndexEntry]) -> Html:
@@ -210,9 +225,8 @@ def _month(days: list[IndexEntry], year_month: tuple[int, int], scenario: str) -
         el("tr", [el("td", _cell(by_day.get(number), number, profits, gaps)) for number in week])
         for week in calendar.Calendar().monthdayscalendar(year, month)
     ]
-    total = money(sum(profits), days[0].summary.currency)
     heads = el("tr", [el("th", name, scope="col") for name in ("Mo", "Tu", "We", "Th", "Fr", "Sa", "Su")])
-    caption = el("caption", f"Profit {total} on {counted(len(days), 'day')}")
+    caption = el("caption", f"Profit {_profit(days)}" + ("" if _is_mixed(days) else f" on {counted(len(days), 'day')}"))
     title = f"{scenario}, {calendar.month_name[month]} {year}"
     table = el("table", caption, el("thead", heads), el("tbody", weeks))
     whole = el("div", el("h3", title), table, class_="month", data_scenario=scenario, data_month=f"{year}-{month:02}")

@@ -14,7 +14,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from planner.domain.day_summary import AheadSummary, AheadTotals
+from planner.domain.day_summary import AheadSummary, AheadTotals, Booked, Elsewhere, Measured
 from planner.domain.horizon import Horizon
 from planner.domain.waits import Waits
 from planner.pages.charts import Bar, Line, bar_groups, by_factors, by_tens, from_zero, lines, power_svg, round_ticks
@@ -118,6 +118,24 @@ def test_the_index_says_which_days_it_has(days: int, text: str) -> None:
         IndexEntry(Path("site") / f"2024-06-0{k}", day_summary(day=dt.date(2024, 6, k))) for k in range(1, days + 1)
     ]
     assert text in index_page(entries, [])
+
+
+def test_the_index_adds_no_booked_money_to_planned() -> None:
+    """On the card and over the month both are told where there are both; days of one kind are one sum."""
+    booked = Booked("sacct.txt", 1, 1.0, Measured(), Elsewhere())
+    days = [
+        IndexEntry(
+            Path("site") / f"2024-06-0{k}", day_summary(day=dt.date(2024, 6, k), booked=booked if k < 3 else None)
+        )
+        for k in range(1, 6)
+    ]
+    page = index_page(days, [])
+    assert "5 days, 2024-06-01 to 2024-06-05: profit €2.00 on 2 booked days and €3.00 on 3 only planned." in page
+    assert "<caption>Profit €2.00 on 2 booked days and €3.00 on 3 only planned</caption>" in page
+    assert "€5.00" not in page
+    page = index_page(days[:2], [])
+    assert "2 days, 2024-06-01 to 2024-06-02: profit €2.00, €1.00 a day." in page
+    assert "<caption>Profit €2.00 on 2 days</caption>" in page
 
 
 @pytest.mark.parametrize(
