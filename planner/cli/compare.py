@@ -241,6 +241,8 @@ def _pair_block(pairs: Sequence[dict[str, Any]]) -> str:
     first = pairs[0]
     alone = first["scenario"] == first["against_scenario"]
     title = "more than EASY" if alone else f"{first['scenario']} less {first['against_scenario']}"
+    if not alone and first["same_schedule_eur"] is None:
+        title = _cut(f"{title} ({first['differs_in']})", 80)
     lines: list[list[str]] = [["", *(_run_name(pair) for pair in pairs)]]
 
     def line(label: str, key: str) -> None:

@@ -158,26 +158,43 @@ SETTLED = {
     "feed_in": "feed-in",
     "battery": "battery",
     "carbon": "carbon",
-    "cluster": "node sleep and idle power",
     "revenue": "prices of work",
 }
 """Sections that can change what a schedule comes to, in words."""
 
 
+def _ground(scenario: Scenario) -> dict[str, object]:
+    """What a schedule is made of and must keep, in words: the jobs, where they may run, and the rules of it."""
+    cluster = scenario.cluster
+    return {
+        "jobs": scenario.jobs,
+        "power of jobs": scenario.power,
+        "nodes": [(each.name, each.count, dict(each.capacity), each.nodes) for each in cluster.classes],
+        "power limit": cluster.power_limit_w,
+        "partitions": cluster.partitions,
+        "nodes out of service": scenario.outages,
+        "rules": scenario.rules,
+        "time zone": scenario.zone,
+        "seed": scenario.seed,
+    }
+
+
+def _settled(scenario: Scenario) -> dict[str, object]:
+    """What can change what a schedule comes to, in words."""
+    idle = [(each.name, each.idle_w, each.sleep_w) for each in scenario.cluster.classes]
+    sections = {words: getattr(scenario, name) for name, words in SETTLED.items()}
+    return sections | {"node sleep and idle power": (idle, scenario.cluster.idle_rule)}
+
+
 def same_ground(one: Scenario, other: Scenario) -> bool:
-    """Whether a schedule of one scenario is one of the other, too: the same jobs on the same nodes."""
-
-    def told(scenario: Scenario) -> tuple[object, ...]:
-        nodes = [(each.name, each.count, dict(each.capacity), each.nodes) for each in scenario.cluster.classes]
-        ways = scenario.rules.execute, scenario.outages, scenario.zone, scenario.seed
-        return scenario.jobs, scenario.power, nodes, *ways
-
-    return told(one) == told(other)
+    """Whether a schedule of one scenario is one of the other, too: the same jobs, nodes, limits and rules."""
+    return _ground(one) == _ground(other)
 
 
 def what_differs(one: Scenario, other: Scenario) -> str:
-    """In which of the sections that are settled two scenarios differ, in words."""
-    found = [words for name, words in SETTLED.items() if getattr(one, name) != getattr(other, name)]
+    """In what two scenarios differ, in words."""
+    before, after = (_ground(each) | _settled(each) for each in (one, other))
+    found = [words for words in before if before[words] != after[words]]
     return ", ".join(found) or ("goal" if one.goal != other.goal else "scenario")
 
 

@@ -115,16 +115,43 @@ def test_parts_add_up_where_jobs_are_left_over(
     assert told["answer"][0].startswith("Over 4 days on the same jobs, wt earns ")
 
 
-def test_other_jobs_or_nodes_are_not_split(
+@pytest.mark.parametrize(
+    ("change", "differs_in"),
+    [
+        ("cluster: {classes: {cpu: {count: 2}}}", "nodes"),
+        ("cluster: {power_limit_kw: 1}", "power limit"),
+        ("cluster: {partitions: {all: [cpu]}}", "partitions"),
+        ("rules: {defer: free}", "rules"),
+        ("seed: 7", "seed"),
+        ("cluster: {power_limit_kw: 1}\ntariff: {kind: flat, eur_per_kwh: 0.3}", "power limit, tariff"),
+        ("cluster: {classes: {cpu: {count: 2, idle_w: 9}}}", "nodes, node sleep and idle power"),
+    ],
+)
+def test_what_a_schedule_must_keep_is_not_split(
+    change: str, differs_in: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Other nodes, limits and rules cannot have the schedule: the whole is told and why, and no part of it."""
+    write_site(tmp_path)
+    (tmp_path / "scenarios" / "other.yaml").write_text(f"base: site\n{change}\n")
+    monkeypatch.chdir(tmp_path)
+    told = compared(capsys, "site", "other", "--day", DAY, "-m", "est")
+    assert [pair["same_schedule_eur"] for pair in told["pairs"]] == [None, None]
+    assert {pair["differs_in"] for pair in told["pairs"]} == {differs_in}
+    assert " under EASY" in told["answer"][0]
+    plan("compare", "site", "other", "--day", DAY, "-m", "est", *ONE)
+    assert f"other less site ({differs_in})\n" in capsys.readouterr().out
+
+
+def test_nodes_that_idle_at_other_power_have_the_same_schedule(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A machine of other nodes cannot have the schedule: the whole is told, and no part of it."""
+    """Idle power changes what a schedule costs, not what it may be."""
     write_site(tmp_path)
-    (tmp_path / "scenarios" / "wide.yaml").write_text("base: site\ncluster: {classes: {cpu: {count: 2}}}\n")
+    (tmp_path / "scenarios" / "idle.yaml").write_text("base: site\ncluster: {classes: {cpu: {idle_w: 9}}}\n")
     monkeypatch.chdir(tmp_path)
-    told = compared(capsys, "site", "wide", "--day", DAY, "-m", "est")
-    assert [pair["same_schedule_eur"] for pair in told["pairs"]] == [None, None]
-    assert " under EASY" in told["answer"][0]
+    told = compared(capsys, "site", "idle", "--day", DAY, "-m", "est")
+    assert [pair["differs_in"] for pair in told["pairs"]] == ["node sleep and idle power"] * 2
+    assert all(pair["same_schedule_eur"] == pair["more_eur"] < 0 for pair in told["pairs"])
 
 
 def test_written_days_settle_to_themselves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
