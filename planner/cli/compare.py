@@ -35,15 +35,15 @@ def wait_text(seconds: float) -> str:
     return clock(seconds) if seconds else "0"
 
 
-def _difference(value: float, *, digits: int, sign: bool = False, unit: str = "") -> str:
-    """A difference; a dash where there is none to see."""
+def _difference(value: float, *, digits: int, unit: str = "") -> str:
+    """A difference with its sign; a dash where there is none to see."""
     if not round(value, digits):
         return "-"
-    return f"{value:{'+' if sign else ''},.{digits}f}{unit}"
+    return f"{value:+,.{digits}f}{unit}"
 
 
-_more = partial(_difference, digits=2, sign=True)
-_percent_more = partial(_difference, digits=2, sign=True, unit=" %")
+_more = partial(_difference, digits=2)
+_percent_more = partial(_difference, digits=2, unit=" %")
 _LINES: tuple[tuple[str, str, Callable[[Any], str], str], ...] = (
     ("profit", "profit_eur", lambda v: f"{v:,.2f}", ""),
     ("  against EASY", "saved_eur", _more, ""),
@@ -53,7 +53,7 @@ _LINES: tuple[tuple[str, str, Callable[[Any], str], str], ...] = (
     ("  in percent", "profit_difference_percent", _percent_more, "profit_difference_percent"),
     ("revenue", "revenue_eur", lambda v: f"{v:,.2f}", ""),
     ("energy cost", "energy_cost_eur", lambda v: f"{v:,.2f}", ""),
-    ("  saved", "saved_energy_cost_eur", partial(_difference, digits=2), ""),
+    ("  saved", "saved_energy_cost_eur", _more, ""),
     ("  of it cooling", "cooling_cost_eur", lambda v: f"{v:,.2f}", ""),
     ("energy, kWh", "kwh", lambda v: f"{v:,.0f}", ""),
     ("  saved", "saved_kwh", partial(_difference, digits=0), ""),
@@ -329,7 +329,7 @@ def members_text(rows: Sequence[dict[str, Any]]) -> str:
             (
                 row["member"] if row["forecast"] == "mean" else f"{row['forecast']} {row['member']}",
                 f"{row['profit_eur']:,.2f}",
-                _difference(row["profit_difference_eur"], digits=2, sign=True),
+                _difference(row["profit_difference_eur"], digits=2),
                 f"{row['energy_cost_eur']:,.2f}",
                 f"{row['cooling_kwh']:,.0f}",
             )

@@ -138,6 +138,14 @@ def test_text_fits_a_terminal(compared: Path) -> None:
         assert word in text
 
 
+@pytest.mark.parametrize(("saved", "told"), [(0.06, "+0.06"), (-0.06, "-0.06"), (0.0, "-")])
+def test_savings_have_a_sign(compared: Path, saved: float, told: str) -> None:
+    """What is saved and what is lost are told apart, as in all other differences."""
+    row = json.loads((compared / "compare.json").read_text())["runs"][0]
+    lines = compare_text([row | {"saved_energy_cost_eur": saved}], "site").splitlines()
+    assert next(line.split()[1] for line in lines if line.startswith("  saved")) == told
+
+
 def test_other_baseline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     """The baseline may be another scenario and method; one day is enough."""
     monkeypatch.chdir(write_rolling_site(tmp_path))
