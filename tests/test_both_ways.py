@@ -191,7 +191,7 @@ def test_progress_is_told_in_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     told: list[str] = []
     with_it = planner.plan(DAY, on_progress=told.append, **QUICK)
     assert any(line.startswith("reading") for line in told)
-    assert any(": profit " in line for line in told)
+    assert any(": worth " in line for line in told)
     assert all("\n" not in line for line in told)
     without = planner.plan(DAY, out="other", **QUICK)
     assert without.summary["totals"] == with_it.summary["totals"]
